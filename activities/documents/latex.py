@@ -32,7 +32,9 @@ _MACROS = {
     "textquotedbl": '"',
 }
 """Macros that exports write and the library does not know -> what they stand for."""
-_DOLLAR = re.compile(r"(?<!\\)\$")
+_BETWEEN_DOLLARS = re.compile(r"(?<!\\)\$(?=\S)((?:\\.|[^$\\])+)(?<!\s)\$", re.DOTALL)
+_MACRO_OF_TEXT = re.compile(r"\\text(?!(?:rm|bf|it|sf|tt|normal)?\b)[a-z]")
+"""A macro that no formula has."""
 _WORD_OF_TEXT = re.compile(r"(?<![\\A-Za-z])[A-Za-z]{3,}")
 _BARE = re.compile(r"(?<!\\)((?:\\\\)*)([%$#&])")
 """A sign that LaTeX would take for its own, and that is text in data."""
@@ -209,21 +211,15 @@ def _as_text(piece: str) -> str:
 
 def _formulas(value: str) -> Iterator[tuple[int, int]]:
     """Where formulas stand, between two dollars. `$5 and $6` is none: it has words, or blanks at its ends."""
-    dollars = [match.start() for match in _DOLLAR.finditer(value)]
     place = 0
-    while place < len(dollars) - 1:
-        start, stop = dollars[place], dollars[place + 1] + 1
-        body = value[start + 1 : stop - 1]
-        bare = re.sub(r"\{[^{}]*\}", "", body)
-        if re.search(r"\\text(?!(?:rm|bf|it|sf|tt|normal)?\b)[a-z]", body):
-            place += 1  # a macro that no formula has
-            continue
-        signs = bool(re.search(r"[\\^_{=<>]", body))
-        formal = signs or not (re.search(r"\s", body) or value[stop : stop + 1].isdigit())
-        if body and body == body.strip() and formal and not _WORD_OF_TEXT.search(bare):
-            yield start, stop
-            place += 1
-        place += 1
+    while match := _BETWEEN_DOLLARS.search(value, place):
+        body, behind = match[1], value[match.end() : match.end() + 1]
+        signs = re.search(r"[\\^_{=<>]", body)
+        formal = signs or not (re.search(r"\s", body) or behind.isdigit())
+        words = _MACRO_OF_TEXT.search(body) or _WORD_OF_TEXT.search(re.sub(r"\{[^{}]*\}", "", body))
+        if formal and not words:
+            yield match.span()
+        place = match.end() if formal and not words else match.end() - 1
 
 
 def _with_superscripts(text: str) -> str:

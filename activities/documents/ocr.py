@@ -50,7 +50,9 @@ MAX_UNEVEN = 1.4
 def read_picture(data: bytes) -> Text:
     """Return the text of a picture, each frame a page. Raises Unreadable, Lacking without the extra."""
     _engine()
-    return _recognise(_frames(data), int(getattr(_open(data), "n_frames", 1)))
+    picture = _open(data)
+    count = int(getattr(picture, "n_frames", 1))
+    return _recognise(_frames(picture, count), count)
 
 
 def read_scanned_pdf(data: bytes) -> Text:
@@ -139,11 +141,10 @@ def _open(data: bytes) -> "Image":
     return picture
 
 
-def _frames(data: bytes) -> Iterator["Image"]:
+def _frames(picture: "Image", count: int) -> Iterator["Image"]:
     from PIL import ImageOps
 
-    picture = _open(data)
-    for number in range(int(getattr(picture, "n_frames", 1))):
+    for number in range(count):
         try:
             picture.seek(number)
             if picture.width * picture.height > MAX_PIXELS:

@@ -42,7 +42,7 @@ _WORD_TITLES = re.compile(
     rb'(<w:style [^>]{1,300}>)\s{0,9}(<w:name w:val="(?:title|heading 1)"\s?/>)', re.IGNORECASE
 )
 _NO_TITLE = re.compile(r"(?i)word document|powerpoint presentation|microsoft .*")
-_XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
+XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 
 
 def read_docx(data: bytes) -> Text:
@@ -236,7 +236,7 @@ def read_epub(data: bytes) -> Text:
 def _xml(book: zipfile.ZipFile, path: str, names: "set[str]") -> etree._Element:
     if path not in names:
         raise Unreadable(f"it is no e-book: {path or 'the package file'} is missing in it")
-    return etree.fromstring(book.read(path), _XML)
+    return etree.fromstring(book.read(path), XML)
 
 
 def _shape(shape: object) -> Iterator[str]:
@@ -258,7 +258,7 @@ def _named_styles(part: bytes) -> bytes:
 
 def _word_shown(part: bytes) -> bytes:
     """Return a part of a Word document in elements that mammoth reads, without what is hidden."""
-    root = etree.fromstring(part, _XML)
+    root = etree.fromstring(part, XML)
     for formula in list(root.iter(f"{_MATH}oMath")):
         run = etree.Element(f"{_WORD}r")
         text = etree.SubElement(run, f"{_WORD}t")
@@ -301,7 +301,7 @@ def _formula(element: etree._Element) -> str:
 
 def _sheet_shown(part: bytes) -> bytes:
     """Return a part of a workbook with raised and lowered characters of its texts as such."""
-    root = etree.fromstring(part, _XML)
+    root = etree.fromstring(part, XML)
     for mark in root.iter("{*}vertAlign"):
         run = next(mark.iterancestors("{*}r"), None)
         text = run.find("{*}t") if run is not None else None
@@ -327,7 +327,7 @@ class _Properties(NamedTuple):
 def _properties(archive: zipfile.ZipFile) -> _Properties:
     if "docProps/core.xml" not in archive.namelist():
         return _Properties("", (), {})
-    root = etree.fromstring(archive.read("docProps/core.xml"), _XML)
+    root = etree.fromstring(archive.read("docProps/core.xml"), XML)
 
     def field(name: str) -> str:
         return " ".join((root.findtext(f"{{*}}{name}") or "").split())

@@ -10,6 +10,7 @@ from lxml import etree
 from activities.documents import tables
 from activities.documents.blocks import blocks_of, local_name, script, text_of
 from activities.documents.encodings import decode
+from activities.documents.office import XML
 from activities.documents.text import Text, behind_extra, from_pages
 
 _NOT_SHOWN = (
@@ -34,7 +35,6 @@ _TAGS = {
 }
 _UNSEEN = "template"
 _SPANS = {"number-columns-spanned": "colspan", "number-rows-spanned": "rowspan"}
-_XML = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False)
 _RTF_TOKEN = re.compile(r"\\([a-z]+)(-?\d+)? ?|\\'[0-9a-f]{2}|\\.|[{}]|[^\\{}]+", re.DOTALL)
 _RTF_PLACES = {"super": "sup", "up": "sup", "sub": "sub", "dn": "sub", "nosupersub": "", "plain": ""}
 _RTF_HIDING = ("deleted", "v", "annotation")
@@ -44,9 +44,9 @@ _RTF_ABOUT = re.compile(r"\{\\(title|author) ([^{}]*)\}")
 def read_odt(data: bytes) -> Text:
     """Read a text document (OpenDocument) as Writer shows its final text, its notes behind it."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
-        content = etree.fromstring(archive.read("content.xml"), _XML)
+        content = etree.fromstring(archive.read("content.xml"), XML)
         about = (
-            etree.fromstring(archive.read("meta.xml"), _XML) if "meta.xml" in archive.namelist() else content
+            etree.fromstring(archive.read("meta.xml"), XML) if "meta.xml" in archive.namelist() else content
         )
     styles = {"Title": "h1"}
     """Names of styles -> the elements of HTML that their words would stand in."""
