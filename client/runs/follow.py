@@ -322,11 +322,14 @@ class Follower:
         if lane is None or not lacking:
             self._turn_at = None
             return
+        now = time.monotonic()
         if self._turn_at is None:
             note(f"a command with other settings has the worker now; this run waits for {', '.join(lacking)}")
-        elif time.monotonic() < self._turn_at:
+            # a command replaces the worker before its own run is there to be found open
+            self._turn_at = now + TURN_SECONDS
+        if now < self._turn_at:
             return
-        self._turn_at = time.monotonic() + TURN_SECONDS
+        self._turn_at = now + TURN_SECONDS
         queue = connection.task_queue.removesuffix(f"-{lane.id}")
         for file in places.lanes.glob("*.json"):
             other = lane_of(places.lanes, file.stem)

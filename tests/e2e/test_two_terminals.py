@@ -71,7 +71,7 @@ def test_a_run_waits_for_its_key_and_goes_on_where_it_was(
 
 @pytest.mark.invariant
 def test_a_run_that_is_followed_takes_its_turn_after_the_runs_of_other_settings(
-    home: Path, library: str, paid: "dict[str, str]"
+    file_home: Path, library: str, paid: "dict[str, str]"
 ) -> None:
     with ReplayServer() as model:
         run_id = begun_with_key(library, paid, model)
