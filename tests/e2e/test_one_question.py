@@ -18,7 +18,8 @@ pytestmark = pytest.mark.xdist_group("e2e-alone")
 
 QUESTION = "What is known about survival in lung cancer?"
 ON_THE_SHELF = "Is laparoscopic surgery as safe as open surgery?"
-MODES = ("simple", "team", "hierarchical", "graph")
+MODES = ("team", "hierarchical")
+"""Those that no other test runs without a model through a command."""
 ROOT = Path(__file__).parent.parent.parent
 
 

@@ -13,8 +13,6 @@ from google.protobuf.message import Message
 from temporalio.api.common.v1 import Payload
 from temporalio.client import Client
 
-from activities.codec import codec_of, new_key
-from activities.payloads import data_converter
 from activities.settings import Settings
 from tests.fake_openai import FakeOpenAI, sensible
 from tests.replay import Asked, ReplayServer, Reply
@@ -132,20 +130,3 @@ async def test_no_payload_of_a_run_holds_a_key(
     for name, secret in {**PLANTED, "password": PASSWORD}.items():
         for form in forms(secret):
             assert not [text for text in texts if form in text], name
-
-
-@pytest.mark.invariant
-async def test_with_the_codec_no_payload_holds_the_question(
-    temporal_client: Client,
-    tmp_path: Path,
-    request_of_all: tuple[ResearchRequest, ReplayServer],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setenv("DETERMINATOR_CODEC_KEYS", f"2026a:{new_key()}")
-    config = temporal_client.config()
-    config["data_converter"] = data_converter(codec_of())
-    events = await histories(Client(**config), tmp_path, request_of_all[0])
-    found = [payload for event in events for payload in payloads(event)]
-    assert len(found) > 20
-    for text in (event.SerializeToString().lower() for event in events):
-        assert not [word for word in WORDS if word in text]

@@ -188,8 +188,13 @@ async def test_a_proxy_that_speaks_socks_is_used(client: Client, proxy: Proxy, h
     assert proxy.seen[0].startswith(b"\x05")
 
 
-@pytest.mark.parametrize("kind", ["ALL_PROXY", "HTTPS_PROXY"])
-@pytest.mark.parametrize("wrong", ["socks4://127.0.0.1:1080", "ftp://proxy", "http://", "http://proxy:99999"])
+@pytest.mark.parametrize(
+    ("kind", "wrong"),
+    [
+        *(("ALL_PROXY", "socks4://127.0.0.1:1080"), ("ALL_PROXY", "http://")),
+        *(("HTTPS_PROXY", "ftp://proxy"), ("HTTPS_PROXY", "http://proxy:99999")),
+    ],
+)
 def test_a_proxy_that_cannot_be_used_ends_a_command_with_one_line(kind: str, wrong: str, home: Path) -> None:
     ran = determinator("ask", QUESTION, env={kind: wrong})
     assert (ran.code, ran.out) == (2, "")

@@ -53,9 +53,6 @@ async def test_a_home_has_the_fixed_number_of_worker_processes(
     wait_until(lambda: len(processes_of(home)["worker"]) == 2, what="the second process")
     await asyncio.sleep(1)
     assert len(processes_of(home)["worker"]) == 2
-    monkeypatch.setenv("DETERMINATOR_WORKERS", "1")
-    await start_embedded(Settings(), restart=True)
-    wait_until(lambda: len(processes_of(home)["worker"]) == 1, what="one process")
 
 
 async def test_a_killed_server_comes_back_unattended_with_its_runs_and_on_its_ports(home: Path) -> None:
