@@ -39,8 +39,6 @@ own, as it must where what a section is offered may not depend on which of them 
 AREA = re.compile(r"area (\d+)\?")
 PATIENCE = 120.0
 """Seconds after which a model answers although the clock is stopped."""
-SOURCE_PATIENCE = 5.0
-"""Seconds after which a source answers although its request is held."""
 FENCE = re.compile(rb"evidence-[0-9a-f]{12}")
 
 
@@ -102,52 +100,6 @@ class Clock:
             if exchange.key in latest:
                 yield latest[exchange.key], exchange
             latest[exchange.key] = exchange
-
-
-class Turnstile(Clock):
-    """Lets one request pass at a time: a run goes on only when it is let, so that a test can look at it after
-    each of its steps."""
-
-    def __init__(self) -> None:
-        super().__init__(0.0)
-        self._turn = threading.Condition()
-        self._held: list[Exchange] = []
-        self._open = False
-
-    def timed(self, answer: Callable[[Asked], Reply]) -> Callable[[Asked], Reply]:
-        """The same answer, once the request may pass. A request to a source passes after `SOURCE_PATIENCE`
-        at the latest: it is not waited for as long as a model."""
-
-        def held(asked: Asked) -> Reply:
-            exchange = self.record(asked)
-            with self._turn:
-                self._held.append(exchange)
-                passed = lambda: self._open or exchange not in self._held  # noqa: E731 - read under the lock
-                self._turn.wait_for(passed, PATIENCE if asked.body else SOURCE_PATIENCE)
-                if exchange in self._held:
-                    self._held.remove(exchange)
-            reply = answer(asked)
-            exchange.answered = time.monotonic()
-            return reply
-
-        return held
-
-    @property
-    def holds(self) -> bool:
-        """Whether a request waits."""
-        return bool(self._held)
-
-    def let_pass(self, *, all_: bool = False) -> None:
-        """Let the request pass that has waited longest, or `all_` that wait now."""
-        with self._turn:
-            self._held = [] if all_ else self._held[1:]
-            self._turn.notify_all()
-
-    def open(self) -> None:
-        """Hold no request any more."""
-        with self._turn:
-            self._open = True
-            self._turn.notify_all()
 
 
 def key_of(asked: Asked) -> str:
@@ -240,11 +192,7 @@ def judged_so_far(asked: Asked) -> int:
     return len(labels_by_work(asked)) + before.count("\n- answers ")
 
 
-def pubmed(
-    server: ReplayServer,
-    clock: Clock,
-    faulty: Callable[[Callable[[Asked], Reply]], Callable[[Asked], Reply]] = lambda answer: answer,
-) -> None:
+def pubmed(server: ReplayServer, clock: Clock) -> None:
     """Answer `aspect N` with the Nth recorded work, and a query without an aspect with that of its topic, or
     with the first one."""
     works = {
@@ -268,8 +216,8 @@ def pubmed(
         root.extend(deepcopy(works[pmid]) for pmid in asked.query["id"][0].split(","))
         return Reply(200, etree.tostring(root), {"content-type": "text/xml"})
 
-    server.on("/esearch.fcgi", clock.timed(faulty(esearch)))
-    server.on("/efetch.fcgi", clock.timed(faulty(efetch)))
+    server.on("/esearch.fcgi", clock.timed(esearch))
+    server.on("/efetch.fcgi", clock.timed(efetch))
 
 
 def recorded_sources(server: ReplayServer) -> dict[str, str]:

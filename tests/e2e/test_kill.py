@@ -8,7 +8,6 @@ with it, and the next command starts them. After each every run must go on well 
 which it does only when the dead worker's missing heartbeat is noticed.
 """
 
-import itertools
 import json
 import os
 import random
@@ -27,8 +26,8 @@ import pytest
 from client.embedded.home import Places
 from client.embedded.processes import holder
 from client.embedded.server import stop_embedded
-from tests.client.harness import begin, determinator, inside, living, processes_of, wait_until
-from tests.e2e.stage import Clock, Exchange, Thorough, faults, own_id, pubmed, recorded_sources
+from tests.client.harness import determinator, inside, living, processes_of, wait_until
+from tests.e2e.stage import Clock, Exchange, Thorough, faults, pubmed, recorded_sources
 from tests.fake_openai import PATH, FakeOpenAI
 from tests.replay import Asked, ReplayServer, Reply
 
@@ -96,21 +95,14 @@ class NothingLeft(Exception):
 class Play:
     """Runs with servers and a home of their own."""
 
-    def __init__(
-        self,
-        home: Path,
-        script: Callable[[Asked], Reply],
-        stack: ExitStack,
-        faulty: Callable[[Callable[[Asked], Reply]], Callable[[Asked], Reply]] = lambda answer: answer,
-        clock: Clock | None = None,
-    ) -> None:
+    def __init__(self, home: Path, script: Callable[[Asked], Reply], stack: ExitStack) -> None:
         self.home = home
-        self.clock = clock or Clock(DELAY)
+        self.clock = Clock(DELAY)
         self.runs: dict[str, str] = {}
         model = stack.enter_context(FakeOpenAI())
-        model.on(PATH, self.clock.timed(faulty(script)))
+        model.on(PATH, self.clock.timed(script))
         sources = stack.enter_context(ReplayServer())
-        pubmed(sources, self.clock, faulty)
+        pubmed(sources, self.clock)
         self.env = model.settings(DETERMINATOR_HOME=str(home), **recorded_sources(sources))
         stack.callback(stop_embedded, home)
 
@@ -332,44 +324,3 @@ def test_many_kills_change_nothing_in_the_report_and_pay_nothing_twice(
     chance = random.Random(seed)
     targets = chance.choices(EVERY_TARGET, weights=[2, 3, 2, 2, 2], k=kills)
     killed_and_undisturbed(home, tmp_path / "calm", (mode,), script, targets, seed)
-
-
-def asks_that_were_disturbed(home: Path, kills: int, seed: int) -> list[str]:
-    """Ask in each mode by turns, and kill the server, the supervisor or the worker under the command at a
-    random moment, from its start on; what went wrong."""
-    chance = random.Random(seed)
-    modes = itertools.cycle(QUESTIONS)
-    wrong = []
-    with ExitStack() as stack:
-        script = Thorough(2, TOPICS, first=9, begins=BEGINS, recommends_on=[QUESTIONS["simple"]])
-        play = Play(home, script, stack)
-        for number in range(kills):
-            mode, victim = next(modes), chance.choice(["server", "server", "supervisor", "worker"])
-            moment = chance.uniform(0, 5)
-            flags = ["--mode", mode, "--profile", "biomedical", "--source", "pubmed"]
-            begun = len(play.clock.exchanges)
-            asking = begin("ask", QUESTIONS[mode], *flags, *own_id(), env=play.env)
-            time.sleep(moment)
-            pids = processes_of(home)
-            pids["supervisor"] = [pid] if (pid := holder(Places(home).lock)) else []
-            for pid in pids[victim]:
-                os.kill(pid, signal.SIGKILL)
-            killed = Killed(float("-inf") if victim == "server" else time.monotonic())
-            out, err = asking.communicate(timeout=200)
-            which = f"{number}: {mode}, {victim} after {moment:.1f} s"
-            if asking.returncode != 0:
-                wrong.append(f"{which}: {out[-500:]} {err[-1500:]}")
-            of_this_run = Clock(0.0)
-            of_this_run.exchanges = play.clock.exchanges[begun:]
-            wrong += [
-                f"{which}: bought again: {repeat.key}"
-                for before, repeat in of_this_run.repeats()
-                if not killed.excuses(before, repeat)
-            ]
-    return wrong
-
-
-@pytest.mark.chaos
-@pytest.mark.timeout(3000)
-def test_asks_in_all_modes_go_on_whatever_is_killed_under_them(home: Path) -> None:
-    assert asks_that_were_disturbed(home, kills=30, seed=5) == []
