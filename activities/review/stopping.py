@@ -22,9 +22,9 @@ from dataclasses import dataclass
 from functools import partial
 
 import numpy as np
+import scipy  # its `stats` take 1.7 s to import, on their first use
 from numpy.typing import NDArray
 from scipy.special import betaincinv, gammaln, softmax, xlog1py, xlogy
-from scipy.stats import beta, hypergeom, poisson
 
 from activities.review.state import Sample, Share
 
@@ -50,8 +50,8 @@ def share(hits: int, of: int, confidence: float = CONFIDENCE) -> Share:
     if not 0 <= hits <= of:
         raise ValueError(f"{hits} of {of} is no share")
     tail = (1 - confidence) / 2
-    low = float(beta.ppf(tail, hits, of - hits + 1)) if hits else 0.0
-    high = float(beta.ppf(1 - tail, hits + 1, of - hits)) if hits < of else 1.0
+    low = float(scipy.stats.beta.ppf(tail, hits, of - hits + 1)) if hits else 0.0
+    high = float(scipy.stats.beta.ppf(1 - tail, hits + 1, of - hits)) if hits < of else 1.0
     return Share(hits=hits, of=of, low=low, high=high)
 
 
@@ -77,13 +77,13 @@ class Counts:
 
     def mistakes(self) -> Numbers:
         """Compute how probable 0, 1, 2, ... mistaken records are among those that both included."""
-        most = min(self.agreed, int(poisson.ppf(1 - NEGLIGIBLE, self.mistaken)))
+        most = min(self.agreed, int(scipy.stats.poisson.ppf(1 - NEGLIGIBLE, self.mistaken)))
         return _up_to(most, self.mistaken)
 
 
 def _up_to(most: int, expected: float) -> Numbers:
     """Compute a Poisson distribution of which it is known that there are no more than `most`."""
-    return np.asarray(softmax(poisson.logpmf(np.arange(most + 1), expected)))
+    return np.asarray(softmax(scipy.stats.poisson.logpmf(np.arange(most + 1), expected)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +163,7 @@ class _Test:
         drawn = np.arange(included + 1)
         few = np.ones((1, 1))
         if self.left:
-            few = hypergeom.pmf(drawn[:, None], self.left, self._relevant, size)
+            few = scipy.stats.hypergeom.pmf(drawn[:, None], self.left, self._relevant, size)
         total = np.zeros(len(self._relevant))
         for wrong, chance in enumerate(_up_to(included, self.known.rate * size)):
             if chance > NEGLIGIBLE:

@@ -12,6 +12,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -130,14 +131,13 @@ class Cluster:
         entry = self.services["namespace"]["entrypoint"]
         script = [word.replace("/deploy/", f"{ROOT}/deploy/temporal/") for word in entry]
         subprocess.run(script, env=env, check=True, timeout=60, capture_output=True)
-        from moto.server import (
-            ThreadedMotoServer,  # takes seconds to import: not in each process of the tests
+        # by name: it takes seconds to import, and a type checker would read a thousand modules
+        store = import_module("moto.server").ThreadedMotoServer(
+            ip_address=self.address["store"], port=8333, verbose=False
         )
-
-        store = ThreadedMotoServer(ip_address=self.address["store"], port=8333, verbose=False)
         store.start()
         self._running.callback(store.stop)
-        assert httpx.put(f"http://{self.address['store']}:8333/evidence").status_code == 200
+        assert httpx.put(f"http://{self.address['store']}:8333/evidence", timeout=60).status_code == 200
 
     def close(self) -> None:
         """End everything as an orchestrator does, all at once."""

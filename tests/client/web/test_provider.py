@@ -21,10 +21,6 @@ from client.sign_in.signing_in import Provider, SignIn
 from client.web.server import page_app, with_sessions
 from tests.browser.staged import RUN, StagedClient
 
-with warnings.catch_warnings():  # the provider still imports a module that authlib is giving up
-    warnings.simplefilter("ignore", AuthlibDeprecationWarning)
-    import oidc_provider_mock
-
 if TYPE_CHECKING:
     from _typeshed.wsgi import StartResponse, WSGIEnvironment
 
@@ -41,6 +37,9 @@ class OpenProvider:
         self.alias_at: tuple[str, ...] = ()
         """Paths at which it gives another issuer than its own."""
         self.down = False
+        with warnings.catch_warnings():  # it still imports a module that authlib is giving up
+            warnings.simplefilter("ignore", AuthlibDeprecationWarning)
+            import oidc_provider_mock  # takes half a second
         self._app = oidc_provider_mock.app()
 
     def __call__(self, environ: "WSGIEnvironment", start: "StartResponse") -> Iterable[bytes]:
