@@ -17,7 +17,7 @@ give is known to the others, and so on in rounds; then each number of a sentence
 import ast
 import operator
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal, DecimalException
@@ -35,10 +35,8 @@ from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures, missing_numbers, read, rounded_to, single
 
-MAX_NUMBERS = 40
-"""Numbers of one expression."""
 MAX_WAYS = 256
-"""Combinations of readings (`1.000`) of the numbers of one expression that are tried."""
+"""Combinations of readings (`1.000`) that are tried."""
 WHOLES = frozenset(map(Decimal, (1, 100)))
 """What shares and percentages are of; they may be added and subtracted as well."""
 FACTORS = WHOLES | frozenset(map(Decimal, (2, 7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
@@ -49,7 +47,7 @@ MAX_OFF = Decimal("0.25")
 MAX_EXPRESSION_CHARS = 600
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
-_OPERAND = re.compile(r"(?<![^-+*/()=])[^-+*/()=\d]*+\d[^-+*/()=]*")
+_OPERAND = re.compile(r"(?<![^-+*/();])[^-+*/();\d]*+\d[^-+*/();]*")
 _OPERATORS: Mapping[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
@@ -70,12 +68,13 @@ STATISTIC = re.compile(
 """A row of a statistic with what it gives (`Computed.rows`)."""
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
-_CALL = re.compile(rf"(?P<name>{'|'.join(STATISTICS)})\s*\((?P<numbers>.*)\)")
+_STATISTIC_NAME = re.compile("|".join(STATISTICS))
 _LABEL = re.compile(r"(F\d{1,3})\s*+[:=]\s*+")
 _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
 _DAYS = re.compile(r"days\([^()]*\)")
-_BETWEEN = re.compile(r"[;,](?=\s)")
+_NAME = re.compile(r"n\d+")
+_BETWEEN, _COMMA = re.compile(r"[;,](?=\s)"), re.compile(",")
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,51 +89,34 @@ class Computed:
     """The number of that computation that no cited sentence has."""
 
 
-def _is_usual_level(number: Number) -> bool:
-    return number.role == "level" and number.value == LEVEL
-
-
-class Operand(NamedTuple):
-    mention: Number | Date
-    constants: Collection[Decimal]
-    """The values that it may have though nothing gives them."""
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Expression:
+class Expression(NamedTuple):
     """A computation as its writer shows it, without what it gives."""
 
     text: str
-    names: Mapping[str, Operand]
+    mentions: Mapping[str, Number | Date]
     """Its numbers and dates, by the names that stand for them in `tree`."""
-    tree: ast.expr | None
-    """None for a statistic, and for what is no expression."""
-    statistic: str = ""
-    parts: tuple["Expression", ...] = ()
-    """The numbers of a statistic, each as it is or computed: `26 * 100 / 52`."""
-
-    @property
-    def operands(self) -> Sequence[Operand]:
-        return (*self.names.values(), *(operand for part in self.parts for operand in part.operands))
-
-    @property
-    def is_computed(self) -> bool:
-        nodes = ast.walk(self.tree) if self.tree else ()
-        return any(isinstance(node, ast.BinOp | ast.Call) for node in nodes)
+    tree: ast.expr
+    """`...` for what is no expression."""
 
 
-def _unlabelled(line: str) -> str:
-    line = line.strip()
-    return line[match.end() :] if (match := _LABEL.match(line)) else line
+class Estimate(NamedTuple):
+    """What a statistic gives."""
+
+    shown: str
+    """The statistic with its numbers alone: `risk_ratio(30, 50, 26, 50)`."""
+    values: tuple[Decimal, ...]
+    """The number and both ends of its interval."""
+
+
+Value = Decimal | date | Estimate
+Values = dict[Value, tuple[str, ...]]
+"""What a part of an expression may be, each with the computations by which it follows."""
 
 
 def _parsed(shown: str) -> Expression:
-    shown = _unlabelled(shown)
+    shown = shown.strip()
+    shown = shown[label.end() :] if (label := _LABEL.match(shown)) else shown
     text = normalise(shown)[:MAX_EXPRESSION_CHARS].partition("=")[0].translate(_SIGNS).strip()
-    if call := _CALL.fullmatch(text):
-        parts = _BETWEEN.split(call["numbers"])
-        parts = call["numbers"].split(",") if len(parts) % COUNTS[call["name"]] else parts
-        return Expression(text, {}, None, call["name"], tuple(map(_parsed, parts)))
     mentions: dict[str, Number | Date] = {}
     rest = text
     for mention in reversed(_dates(text)):
@@ -150,22 +132,17 @@ def _parsed(shown: str) -> Expression:
         unit = match[0].replace(number.shown, "", 1)
         return f" {name} " if all(c.isalpha() or c in " .$\u00a3\u20ac\u00a5" for c in unit) else "?"
 
-    tree, constants = None, dict[str, Collection[Decimal]]()
+    rest = (_BETWEEN if _BETWEEN.search(rest) or not _STATISTIC_NAME.match(rest) else _COMMA).sub(";", rest)
     try:
-        tree = ast.parse(_OPERAND.sub(named, rest).strip(), mode="eval").body
+        tree = ast.parse(_OPERAND.sub(named, rest).replace(";", ",").strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        constants = dict.fromkeys(mentions, FACTORS)
-    for node in ast.walk(tree) if tree else ():
-        if isinstance(node, ast.BinOp):
-            allowed = FACTORS if isinstance(node.op, ast.Mult | ast.Div) else WHOLES
-            sides = (side.id for side in (node.left, node.right) if isinstance(side, ast.Name))
-            constants |= dict.fromkeys(sides, allowed)
-    return Expression(text, {name: Operand(m, constants.get(name, ())) for name, m in mentions.items()}, tree)
+        tree = ast.Constant(...)
+    return Expression(text, mentions, tree)
 
 
 def operands_of(line: str) -> list[str]:
     """Return the numbers and dates of a computation as they are written."""
-    return [operand.mention.shown for operand in _parsed(line).operands]
+    return [mention.shown for mention in _parsed(line).mentions.values()]
 
 
 def _dates(text: str) -> list[Date]:
@@ -176,13 +153,16 @@ class Result(NamedTuple):
     """The result of an expression by a reading of its numbers."""
 
     of: Expression
-    shown: str
-    """The expression, or a statistic with its numbers alone: `risk_ratio(30, 50, 26, 50)`."""
+    value: Value
     steps: tuple[str, ...]
     """The computations by which its own numbers and dates follow."""
-    values: tuple[Decimal, ...] = ()
-    """The number, with both ends of the interval of a statistic; none of a date."""
-    day: date | None = None
+
+    @property
+    def values(self) -> tuple[Decimal, ...]:
+        """The number, with both ends of the interval of a statistic; none of a date."""
+        if isinstance(self.value, Estimate):
+            return self.value.values
+        return (self.value,) if isinstance(self.value, Decimal) else ()
 
     def readings(self, number: Number) -> list[Decimal]:
         """Return the readings of a number that are this one, rounded, whatever its sign."""
@@ -190,37 +170,36 @@ class Result(NamedTuple):
 
     def prints(self, number: Number, before: Number | None = None, after: Number | None = None) -> bool:
         """Tell whether a number is this one, or an end of this interval beside the other, in their order."""
-        if self.day:
-            return number.value == self.day.day or self.day in {d.day for d in _dates(number.shown)}
+        if isinstance(self.value, date):
+            return number.value == self.value.day or self.value in {d.day for d in _dates(number.shown)}
 
         def is_end(end: Number | None, exact: Decimal) -> bool:
             return end is not None and any(rounded_to(exact, printed) == printed for printed in end.signed)
 
         if not any(map(str.isdigit, number.shown)) or number.role == "ordinal":
             return bool(number.values.intersection(map(abs, self.values[:1])))  # a count is not rounded
-        pairs = ((before, number), (number, after)) if self.of.statistic else ()
+        pairs = ((before, number), (number, after)) if self.values[1:] else ()
         is_of_interval = any(all(map(is_end, pair, self.values[1:])) for pair in pairs)
         return is_of_interval or bool(self.readings(number))
 
     def row(self, number: Number, *, holds: bool = True) -> str:
         """Return the expression with what it gives, as a number prints it, or (`holds`) should have."""
-        if self.day:
-            return f"{self.shown} = {self.day}"
+        if isinstance(self.value, date):
+            return f"{self.of.text} = {self.value}"
         value, *ends = (f"{rounded_to(exact, _decimals(number)[0]):f}" for exact in self.values)
-        sign = "-" if value.startswith("-") and not ends else ""
-        value = f"{value} ({' to '.join(ends)})" if ends else f"{sign}{number.shown}" if holds else value
-        return f"{self.shown} = {value}"
+        if isinstance(self.value, Estimate):
+            return f"{self.value.shown} = {value} ({' to '.join(ends)})"
+        sign = "-" if value.startswith("-") else ""
+        return f"{self.of.text} = {f'{sign}{number.shown}' if holds else value}"
 
 
 def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[bool, int, bool]:
     """Rank a computation by how likely it gives a figure by chance.
 
     By a percentage without a hundred, by foreign numbers, then by rounding."""
-    operands = (operand.mention for operand in result.of.operands)
-    foreign = sum(
-        any(missing_numbers(mention.shown, works)) for mention in operands if isinstance(mention, Number)
-    )
-    is_share = number.percent is not True or "100" in result.shown
+    numbers = (mention for mention in result.of.mentions.values() if isinstance(mention, Number))
+    foreign = sum(any(missing_numbers(mention.shown, works)) for mention in numbers)
+    is_share = number.percent is not True or "100" in result.of.text
     return not is_share, foreign, not number.values.intersection(map(abs, result.values))
 
 
@@ -237,6 +216,8 @@ class Computations:
 
         `sources`: texts with the figures that are computed with. `works`: those with the dates."""
         self.results: list[Result] = []
+        self._unknown: dict[str, str] = {}
+        """For the text of each expression that gives nothing the first of its operands that is not known."""
         spans = (span for expression in expressions for span in _DAYS.findall(expression))
         self._parsed = [*map(_parsed, dict.fromkeys((*expressions, *spans)))]
         labels = ((match[1], line) for line in expressions if (match := _LABEL.match(line.strip())))
@@ -247,19 +228,22 @@ class Computations:
         dated = works if expressions else ()
         languages = {language_of_question(work) or ENGLISH for work in dated}
         self._days = {day for language in languages for day in days_of(dated, language)}
-        self._resolve(self._parsed)
+        waiting = self._parsed
+        # what an expression gives may be a number or a date of others
+        while made := [result for expression in waiting for result in self._evaluated(expression)]:
+            self.results += made
+            waiting = [expression for expression in waiting if all(r.of is not expression for r in made)]
 
     def of(self, text: str, works: Sequence[str]) -> Computed:
         """Return the computations by which numbers of a text follow that no work states; those that do not.
 
         `works`: all that the works which it cites say, and the question."""
         missing = [*missing_numbers(text, works)]
-        if not any(number.role == "level" for work in works for number in read(work).numbers):
-            missing = [number for number in missing if not _is_usual_level(number)]
+        has_level = any(number.role == "level" for work in works for number in read(work).numbers)
+        if not has_level or any(isinstance(result.value, Estimate) for result in self.results):
+            missing = [n for n in missing if n.role != "level" or n.value != LEVEL]
         if not missing or not self._parsed:
             return Computed(missing=tuple(number.shown for number in missing))
-        if any(result.of.statistic for result in self.results):
-            missing = [number for number in missing if not _is_usual_level(number)]
         row = [None, *figures(text), None]
         beside = {number: ends for number, *ends in zip(row[1:], row, row[2:], strict=False)}
         rows: dict[str, None] = {}
@@ -268,7 +252,7 @@ class Computations:
             giving = [r for r in self.results if r.prints(number, *beside.get(number, ()))]
             made = min(giving, key=lambda result: _strangeness(result, number, works), default=None)
             if made:  # a statistic once, in as many decimals as any of its figures has
-                same = [n for n in missing if made.of.statistic and made.prints(n, *beside.get(n, ()))]
+                same = [n for n in missing if made.values[1:] and made.prints(n, *beside.get(n, ()))]
                 rows.update(dict.fromkeys((*made.steps, max(map(made.row, same or [number]), key=len))))
             else:
                 failed.append(number)
@@ -289,73 +273,80 @@ class Computations:
 
         return _PLACE.sub(figure, text)
 
-    def _resolve(self, expressions: Sequence[Expression]) -> None:
-        """Evaluate in rounds: what an expression gives may be a number or a date of others."""
-        waiting = [*expressions]
-        while made := [result for expression in waiting for result in self._evaluated(expression)]:
-            self.results += made
-            waiting = [expression for expression in waiting if all(r.of is not expression for r in made)]
-
-    def _known(self, operand: Operand) -> dict[Decimal | date, tuple[str, ...]]:
-        """Return what a number or date may be, each with the computations by which it follows."""
-        mention = operand.mention
-        if isinstance(mention, Date):
-            days = {r.day: (*r.steps, f"{r.shown} = {r.day}") for r in reversed(self.results) if r.day}
-            days |= dict.fromkeys(self._days, ())
-            return {mention.day: days[mention.day]} if mention.day in days else {}
-        known: dict[Decimal | date, tuple[str, ...]] = {}
-        for result in reversed(self.results):
-            known |= dict.fromkeys(result.readings(mention), (*result.steps, result.row(mention)))
-        if stated := mention.values & self._stated:
-            known = dict.fromkeys((*stated, *known), ())
-        return known or dict.fromkeys(mention.values.intersection(operand.constants), ())
-
     def _evaluated(self, expression: Expression) -> list[Result]:
         """Return what an expression gives; nothing for one whose numbers and dates are not all known."""
-        basis = tuple(chain.from_iterable(r for o in expression.operands for r in self._known(o).values()))
+        self._unknown.pop(expression.text, None)
+        is_known = any(map(self._known, expression.mentions.values()))  # constants alone compute nothing
         try:
-            if expression.statistic:
-                return [*self._estimates(expression, basis)]
-            values = dict.fromkeys(self._values(expression)) if expression.is_computed else {}
-        except (NotAnExpressionError, DecimalException, OverflowError):
+            values = self._values(expression.tree, expression) if _is_computed(expression.tree) else {}
+        except (DecimalException, OverflowError):
             return []
-        made = Result(expression, expression.text, basis)
-        numbers = [made._replace(values=(value,)) for value in values if isinstance(value, Decimal)]
-        return numbers + [made._replace(day=value) for value in values if isinstance(value, date)]
+        return [Result(expression, value, steps) for value, steps in values.items() if is_known]
 
-    def _values(self, expression: Expression) -> Iterator[Decimal | date]:
-        """Yield what an expression gives by each reading of its numbers, of which one at least is known."""
-        operands = expression.names.values()
-        is_known = any(self._known(operand._replace(constants=())) for operand in operands)
-        if expression.tree and is_known and len(operands) <= MAX_NUMBERS:
-            for chosen in islice(product(*map(self._known, operands)), MAX_WAYS):
-                yield _value(expression.tree, dict(zip(expression.names, chosen, strict=True)))
+    def _known(self, mention: Number | Date) -> Values:
+        """Return what a number or date may be by the works and by other expressions."""
+        if isinstance(mention, Date):
+            giving = (result for result in self.results if result.value == mention.day)
+            steps = next(((*result.steps, f"{result.of.text} = {result.value}") for result in giving), None)
+            return {mention.day: ()} if mention.day in self._days else {mention.day: steps} if steps else {}
+        known: Values = {}
+        for result in reversed(self.results):
+            known |= dict.fromkeys(result.readings(mention), (*result.steps, result.row(mention)))
+        stated = mention.values & self._stated
+        return dict.fromkeys((*stated, *known), ()) if stated else known
 
-    def _estimates(self, expression: Expression, basis: tuple[str, ...]) -> Iterator[Result]:
-        """Yield what a statistic gives; nothing where these groups have none."""
-        name, parts = expression.statistic, expression.parts
-        if len(parts) % COUNTS[name]:
-            return
-        for amounts in islice(product(*map(self._amounts, parts)), MAX_WAYS):
+    def _values(self, node: ast.expr, of: Expression, constants: Collection[Decimal] = ()) -> Values:
+        """Return what a part of an expression may be: a number, a day or an estimate.
+
+        Nothing for what is no expression. `constants`: what a number may be though nothing gives it."""
+        match node:
+            case ast.Name(id=name) if mention := of.mentions.get(name):
+                values = self._known(mention)
+                if isinstance(mention, Number) and not values:
+                    values = dict.fromkeys(mention.values.intersection(constants), ())
+                if not values:
+                    self._unknown.setdefault(of.text, mention.shown)
+                return values
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                positive = self._values(operand, of)
+                return {-value: steps for value, steps in positive.items() if isinstance(value, Decimal)}
+            case ast.Call(func=ast.Name(id=name), args=args) if name in STATISTICS:
+                return self._estimates(name, args, of)
+            case ast.Call(func=ast.Name(id="days"), args=[first, last]):
+                return _combined(_days, self._values(first, of), self._values(last, of))
+            case ast.BinOp(left=left, op=op, right=right) if compute := _OPERATORS.get(type(op)):
+                allowed = FACTORS if isinstance(op, ast.Mult | ast.Div) else WHOLES
+                return _combined(compute, self._values(left, of, allowed), self._values(right, of, allowed))
+        return {}
+
+    def _estimates(self, name: str, args: Sequence[ast.expr], of: Expression) -> Values:
+        """Return what a statistic gives; nothing where these groups have none."""
+        made: Values = {}
+        amounts = [self._amounts(arg, of).items() for arg in args]
+        for chosen in islice(product(*amounts), 0 if len(args) % COUNTS[name] else MAX_WAYS):
+            numbers = [number for number, _ in chosen]
             try:
-                made = of_studies(STATISTICS[name], [*map(float, amounts)], COUNTS[name])
+                found = of_studies(STATISTICS[name], [*map(float, numbers)], COUNTS[name])
             except (NotUsable, NotInstalled, ValueError, ZeroDivisionError):
                 continue
-            shown = [f"{amount:f}" for amount in amounts]
-            pairs = zip(parts, shown, strict=True)
-            steps = tuple(f"{part.text} = {amount}" for part, amount in pairs if part.is_computed)
             scale = 100 if STATISTICS[name] == "RD" else 1
-            values = (Decimal(str(value * scale)) for value in (made.estimate, made.low, made.high))
-            yield Result(expression, f"{name}({', '.join(shown)})", (*basis, *steps), tuple(values))
+            values = (Decimal(str(value * scale)) for value in (found.estimate, found.low, found.high))
+            shown = f"{name}({', '.join(f'{number:f}' for number in numbers)})"
+            made[Estimate(shown, tuple(values))] = tuple(chain.from_iterable(steps for _, steps in chosen))
+        return made
 
-    def _amounts(self, part: Expression) -> list[Decimal]:
+    def _amounts(self, arg: ast.expr, of: Expression) -> dict[Decimal, tuple[str, ...]]:
         """Return what a number of a statistic may be: a known figure, or a whole number that is computed.
 
         Participants follow from events and their percentage: `26 * 100 / 52`."""
-        values = [value for value in self._values(part) if isinstance(value, Decimal)]
-        if part.is_computed:
-            return [*dict.fromkeys(rounded_to(value, Decimal(1)) for value in values)]
-        return [value for value in values if value in self._signed or abs(value) not in self._stated]
+        amounts = {v: steps for v, steps in self._values(arg, of).items() if isinstance(v, Decimal)}
+        if not _is_computed(arg):
+            return {
+                v: steps for v, steps in amounts.items() if v in self._signed or abs(v) not in self._stated
+            }
+        text = _NAME.sub(lambda name: of.mentions[name[0]].shown, ast.unparse(arg))
+        wholes = ((rounded_to(value, Decimal(1)), steps) for value, steps in amounts.items())
+        return {whole: (*steps, f"{text} = {whole}") for whole, steps in wholes}
 
     def _failure(self, number: Number) -> tuple[str, str]:
         """Return the expression that is nearest to a number, with what it gives.
@@ -369,45 +360,38 @@ class Computations:
         nearest = min(self.results, key=distance, default=None)
         if nearest is not None and distance(nearest) <= MAX_OFF * abs(printed):
             return nearest.row(number, holds=False), ""
-        resolved = {id(result.of) for result in self.results}
-        for expression in self._parsed:
-            unknown = (operand.mention.shown for operand in expression.operands if not self._known(operand))
-            if id(expression) not in resolved and (operand := next(unknown, "")):
-                return expression.text, operand
-        return "", ""
+        return next(iter(self._unknown.items()), ("", ""))
 
 
 def _written(result: Result, digits: str | None, language: str) -> str:
     """Write what an expression gives: a statistic with its interval, a day, a number with so many digits."""
-    if result.day:
-        return str(result.day)
-    is_whole = len(result.values) == 1 and result.values[0] == result.values[0].to_integral_value()
-    count = int(digits) if digits else 0 if is_whole else 2 if result.of.statistic else 1
+    if isinstance(result.value, date):
+        return str(result.value)
+    is_interval = len(result.values) > 1
+    is_whole = not is_interval and result.values[0] == result.values[0].to_integral_value()
+    count = int(digits) if digits else 0 if is_whole else 2 if is_interval else 1
     form = f"#,##0.{'0' * count}" if count else "#,##0"
     value, *ends = (format_decimal(number, form, locale=language or ENGLISH) for number in result.values)
     return f"{value} (95% CI {' to '.join(ends)})" if ends else value
 
 
-class NotAnExpressionError(ValueError):
-    """An expression has something else than numbers, dates, `+ - * /`, parentheses, `days` and statistics."""
+def _is_computed(tree: ast.expr) -> bool:
+    return any(isinstance(node, ast.BinOp | ast.Call) for node in ast.walk(tree))
 
 
-def _value(node: ast.expr, values: Mapping[str, Decimal | date]) -> Decimal | date:
-    match node:
-        case ast.Name(id=name) if name in values:
-            return values[name]
-        case ast.UnaryOp(op=ast.USub(), operand=operand) if isinstance(
-            value := _value(operand, values), Decimal
-        ):
-            return -value
-        case ast.Call(func=ast.Name(id="days"), args=[first, last], keywords=[]):
-            begin, end = _value(first, values), _value(last, values)
-            if isinstance(begin, date) and isinstance(end, date):
-                return Decimal((end - begin).days)
-        case ast.BinOp(left=left, op=op, right=right) if compute := _OPERATORS.get(type(op)):
-            base, by = _value(left, values), _value(right, values)
-            if isinstance(base, Decimal) and isinstance(by, Decimal):
-                return compute(base, by)
-            if isinstance(base, date) and isinstance(by, Decimal) and isinstance(op, ast.Add | ast.Sub):
-                return base + timedelta(days=int(compute(Decimal(0), by)))
-    raise NotAnExpressionError(ast.unparse(node))
+def _days(first: Value, last: Value) -> Value | None:
+    return Decimal((last - first).days) if isinstance(first, date) and isinstance(last, date) else None
+
+
+def _combined(compute: Callable[..., object], left: Values, right: Values) -> Values:
+    """Return what an operator gives of each pair of values that it may compute with."""
+    made: Values = {}
+    for (value, steps), (other, others) in islice(product(left.items(), right.items()), MAX_WAYS):
+        by = timedelta(int(other)) if isinstance(value, date) and isinstance(other, Decimal) else other
+        try:
+            result = compute(value, by)
+        except TypeError:
+            continue
+        if isinstance(result, Decimal | date):
+            made.setdefault(result, (*steps, *others))
+    return made
