@@ -6,11 +6,10 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.judge import JudgeBatch, JudgeInput
 from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.extractive.planning import searched
-from activities.text.absence import MIN_WITHIN, TermsOf, absent, rarest_name
+from activities.text.absence import TermsOf, absent
 from activities.text.normal_form import normalise
 from activities.text.ranking import Item, Ranked, best_first, rank, relevant
 from activities.text.sentences import OF_THE_USER, language_in
-from activities.text.tokens import terms
 
 MAX_PASSAGES = 16
 """Passages of one list."""
@@ -19,8 +18,6 @@ MAX_OF_ONE = 3
 MAX_BEHIND = 12.0
 """Score (`ranking.Ranked`) by which a passage of the user's own may be behind the nearest one: in a folder of
 a few pages nothing is further behind; of ten thousand rows all but those with what the question names."""
-MIN_SECOND = 0.85
-"""Likeness of a second sentence of an abstract at least, as a share of the first one's."""
 MIN_FINDING = 0.5
 """Likeness of a finding at least, as a share of that of the best sentence, to be quoted in its place. Of 90
 abstracts of the bundled sample the best sentence of seven stood under aim, background or methods; in six the
@@ -55,7 +52,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     items = nearest(searched(step, step.question), [d for d in documents if d.evidence_id not in shared])
     return SectionDraft(
         title=step.title,
-        passages=_chosen(items, step.question),
+        passages=_chosen(items),
         absent=absent(step.question, languages, index.holds, index.has) if others else (),
         documents=len(others),
     )
@@ -67,33 +64,16 @@ def nearest(text: str, documents: Sequence[Evidence]) -> list[Item]:
     return relevant(best_first(rank(text, stand)))
 
 
-def _chosen(items: Sequence[Item], question: str) -> tuple[Passage, ...]:
-    """Return the passages to show with their neighbours, the nearest first, whatever document they are of.
-
-    Documents with the rarest name of the question stand before those without it, and last are those with a
-    word that only begins as it does: the encoder takes aspiration for aspirin. Of 140 questions in a person's
-    own words none loses its place to it."""
-    names = [frozenset(row) for name in rarest_name(question) if (row := terms(name))]
-    every = [(_has(item, names), score, item, passage) for item in items for score, passage in _near(item)]
-    every.sort(key=lambda row: row[:2], reverse=True)
-    best = max((score for _, score, _, _ in every), default=0.0)
+def _chosen(items: Sequence[Item]) -> tuple[Passage, ...]:
+    """Return the passages to show with their neighbours, the nearest first, whatever document they are of."""
+    every = [(score, item, passage) for item in items for score, passage in _near(item)]
+    every.sort(key=lambda row: row[0], reverse=True)
+    best = max((score for score, _, _ in every), default=0.0)
     return tuple(
         passage
-        for _, score, item, passage in every
+        for score, item, passage in every
         if item.document.evidence_type not in OF_THE_USER or best - score <= MAX_BEHIND
     )[:MAX_PASSAGES]
-
-
-def _has(item: Item, names: Sequence[frozenset[str]]) -> int:
-    """Return 1 where a document has one of the names, -1 where its title has a word that begins alike."""
-    title = terms(item.document.title)
-    rows = (title, *(ranked.sentence.terms for ranked in item.ranked))
-    if any(name.issubset(row) for name in names for row in rows):
-        return 1
-    name_terms = [term for name in names[:1] for term in name]
-    return -any(
-        len(word) >= MIN_WITHIN and t.startswith(word) and t != word for word in title for t in name_terms
-    )
 
 
 def _near(item: Item) -> Iterator[tuple[float, Passage]]:
@@ -105,17 +85,11 @@ def _near(item: Item) -> Iterator[tuple[float, Passage]]:
     ordered = sorted(item.ranked, key=lambda ranked: ranked.sentence.place)
     most = MAX_OF_ONE if is_of_user or item.document.full_text else 1
     done: set[Ranked] = set()
-    findings = _findings(item)
-    for finding in findings:
+    for finding in _findings(item):
         if finding in done or not most:
             continue
         most -= 1
-        if is_of_user:
-            neighbours = _followed(item, finding, ordered)
-        else:  # figures stand apart from what follows of them
-            least = MIN_SECOND * (finding.likeness or 1.0)
-            second = [r for r in findings if r is not finding and (r.likeness or 0.0) >= least][:1]
-            neighbours = sorted((finding, *second), key=ordered.index)
+        neighbours = _followed(item, finding, ordered) if is_of_user else [finding]
         run = tuple(other for other in neighbours if other not in done)
         head, at = run[0].sentence.head, ordered.index(run[0])
         done.update(run)

@@ -11,10 +11,10 @@ from dataclasses import dataclass
 
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.text.entities import link
-from activities.text.language import AGGLUTINATIVE, ENGLISH, STEMMERS, language_of_question, stop_words
+from activities.text.language import ENGLISH, RARE_FORMS, STEMMERS, language_of_question, stop_words
 from activities.text.normal_form import is_unspaced
 from activities.text.sentences import language_in
-from activities.text.tokens import MARKS, fold, is_function, stem, terms, without_markup
+from activities.text.tokens import MARKS, alone, fold, is_function, stem, terms, without_markup
 
 MAX_ABSENT = 6
 """Words that are named, the rarest first."""
@@ -24,6 +24,8 @@ MIN_WITHIN_ENGLISH = 8
 """The same where the longer term does not begin with it and is English, which joins no words."""
 MAX_OF_NAME = 2.0
 """The Zipf frequency (the logarithm of how often a word occurs in a billion) below which a word is a name."""
+MIN_OF_PART = 2.5
+"""The same of each part of a compound at least: of 2,258 drug names 18 are such in German."""
 MAX_OF_TOPIC = 5.0
 """The Zipf frequency from which a word carries no topic: nobody misses `son` or `help`."""
 MAX_OF_RARE = 3.5
@@ -78,13 +80,6 @@ class _Asked:
     """It is in the vocabularies, has a digit or a capital inside, or is in general unknown."""
     others: tuple[str, ...] = ()
     """What else the vocabularies call it."""
-
-
-def rarest_name(question: str) -> tuple[str, ...]:
-    """Return the rarest name of a question with its other names; empty where it has none that is rare."""
-    asked = (word for word in _asked(question, language_of_question(question) or ENGLISH) if word.is_name)
-    rarest = min(asked, key=lambda word: word.rarity, default=None)
-    return (rarest.text, *rarest.others) if rarest and rarest.rarity < MAX_OF_RARE else ()
 
 
 def absent(
@@ -143,13 +138,12 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
             yield _Asked(entity.surface, rarity(entity.surface, language), True, others)
     leads = True
     for match in _TOKEN.finditer(text):
-        word = re.sub(r"['\u2019]s$", "", match.group())
-        if language != ENGLISH:
-            word = re.split("['\u2019]", word)[-1]
+        word = match.group()
+        word = re.sub("['\u2019]s$", "", word) if language == ENGLISH else alone(word, language)
         within = any(mention.start <= match.start() < mention.end for mention in named)
         # where no blanks part words, a run of characters is no word
         parted = not any(map(is_unspaced, word))
-        is_number = word[0].isdigit() and word[1:].islower()  # 5th, 80s
+        is_number = word[:1].isdigit() and word[1:].islower()  # 5th, 80s
         is_topic = parted and not is_number and not is_function(word) and terms(word, language)
         if within or fold(word) in done or not is_topic:
             continue
@@ -158,13 +152,24 @@ def _asked(question: str, language: str) -> Iterator[_Asked]:
         if rare >= MAX_OF_TOPIC or (leads and language != ENGLISH and _asks(word, language)):
             continue
         leads = False
-        may_be_form = language in AGGLUTINATIVE and word.islower()
-        yield _Asked(word, rare, _is_marked(word) or (rare < MAX_OF_NAME and not may_be_form))
+        may_be_form = language in RARE_FORMS and word.islower()
+        is_usual = rare >= MAX_OF_NAME or may_be_form or _is_compound(word, language)
+        yield _Asked(word, rare, _is_marked(word) or not is_usual)
 
 
 def _is_marked(word: str) -> bool:
     """Tell whether a word has a digit or a capital inside, as codes and names have."""
-    return any(c.isdigit() or c.isupper() for c in word[1:])
+    return any(c.isupper() for part in word.split("-") for c in part[1:]) or any(map(str.isdigit, word[1:]))
+
+
+def _is_compound(word: str, language: str) -> bool:
+    """Tell whether a word of another language than English is joined of words that are not rare."""
+    places = range(MIN_WITHIN, len(word) - MIN_WITHIN + 1) if language != ENGLISH else ()
+    return any(
+        rarity(word[at:], language) >= MIN_OF_PART
+        and (rarity(word[:at], language) >= MIN_OF_PART or _is_compound(word[:at], language))
+        for at in places
+    )
 
 
 def _is_same_in_any_language(word: str) -> bool:

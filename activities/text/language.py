@@ -40,8 +40,8 @@ STEMMERS = frozenset({
 """Languages whose words PyStemmer reduces."""
 OTHERS = frozenset({"bg", "he", "hr", "ja", "ko", "lv", "ms", "sk", "sl", "th", "tl", "uk", "ur", "vi", "zh"})
 """Further languages that are told apart; their words are compared as they stand."""
-AGGLUTINATIVE = frozenset({"et", "eu", "fi", "hu", "tr"})
-"""Languages whose words take so many endings that most forms of a common word are rare."""
+RARE_FORMS = frozenset({"de", "et", "eu", "fi", "hu", "tr"})
+"""Languages in which a rare word in small letters is more often a form of a common one than a name."""
 SAME = {"wuu": "zh", "yue": "zh", "nb": "no", "nn": "no"}
 
 

@@ -34,9 +34,6 @@ RELEVANT = 0.3
 questions about them have their text at 0.32 or nearer, and 95 % of the questions about other matters none
 nearer than 0.29. Of 102 questions of a few words in six languages 82 have theirs, and 7 of 72 about other
 matters another one; at 0.26 86 and 13, at 0.2 95 and 30."""
-NEAR_SHARE = 0.5
-"""The share of how near the nearest document is from which another one is shown. Of 140 questions in a
-person's own words one loses its work to it (`benchmarks/passages.py`)."""
 FAR_BEFORE = 12.0
 """Score (`Ranked`) from which a statement of the user's own is near by its words alone, whatever the encoder
 makes of a row of figures: in a text of a few pages none has it."""
@@ -155,10 +152,8 @@ def best_first(items: Iterable[Item]) -> list[Item]:
 
 
 def relevant(items: Iterable[Item]) -> list[Item]:
-    """Return the items that are near enough, by themselves and beside the nearest, in the given order."""
-    nearest = [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.near_by_words)]
-    least = NEAR_SHARE * max((item.relevance for item in nearest), default=0.0)
-    return [item for item in nearest if item.relevance >= least or item.near_by_words]
+    """Return the items that are near enough, in the given order."""
+    return [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.near_by_words)]
 
 
 def fuse(rankings: Sequence[Scores]) -> Scores:

@@ -67,13 +67,6 @@ _CAPTION = re.compile(
 _QUOTATION = re.compile('["\u00ab\u00bb\u2018-\u201f\u300c-\u300f]')
 _THAI = re.compile(r"\S++(?:\s++[^\s\u0e00-\u0e7f]\S*+(?:\s++\S++)?+)*+")
 """A statement of Thai with its numbers and names in other letters."""
-_CLOSES = re.compile(r"[^()]*\)")
-_JUNK = re.compile(
-    r"https?://|www\.|\bISBN\b|(?<![.\u00b7])\b\d{4};\s*\d+|\bet al\.?,? \d{4}[;.]|\bvol\.? \d+|\bpp\. ?\d+"
-    rf"|e-?mail|@\w+\.|^\s*\[?\d+[.\]]\s|{_ORDER.pattern}",
-    re.IGNORECASE,
-)
-"""What no statement of an abstract has, beside what is no quote of any text (`quotability`)."""
 
 
 @dataclass(frozen=True)
@@ -105,12 +98,11 @@ class Sentence:
         return tuple(terms(text, self.language))
 
 
-def quotable(plain: str, *, own: bool = False, row: bool = False, after: str = ")") -> bool:
+def quotable(plain: str, *, own: bool = False, row: bool = False) -> bool:
     """Tell whether a normalised statement can stand alone.
 
     No question, heading, list of numbers or citation line. `own`: it is from a text of the kinds
-    `OF_THE_USER`. `row`: it is a row of one. `after`: what follows, in which a bracket is closed that a cut
-    left open; one that nothing closes is a slip."""
+    `OF_THE_USER`. `row`: it is a row of one."""
     if row:
         has_letters = any(map(str.isalpha, plain))
         return has_letters and min_chars(plain) <= len(plain) <= MAX_SENTENCE and not _ORDER.search(plain)
@@ -122,10 +114,9 @@ def quotable(plain: str, *, own: bool = False, row: bool = False, after: str = "
         and words >= (MIN_WORDS_SAID if says else MIN_WORDS)
         and not plain.endswith(("?", ":", "...", "\uff1f", "\uff1a"))
         and plain[0] not in ",;)]}"
-        and not (_ORDER if own else _JUNK).search(plain)
+        and not _ORDER.search(plain)
         and sum(map(str.isalpha, plain)) > (MIN_LETTERS_SAID if says else MIN_LETTERS) * len(plain)
         and any(c.isalpha() and not c.isupper() for c in plain)  # a heading is in capitals alone
-        and (_open(plain) <= 0 or not _CLOSES.match(after))  # cut within a bracket
     )
 
 
@@ -152,7 +143,7 @@ def split(
             plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
             if (
-                not quotable(plain, own=True, row=run.is_row, after=text[run.end : run.end + MAX_SENTENCE])
+                not quotable(plain, own=True, row=run.is_row)
                 or _CAPTION.match(quote)
                 or plain not in whole
                 or fault_under(heading, plain)
@@ -168,7 +159,7 @@ def split(
                     before_findings=kind not in NOT_STUDIES and not holds_findings(label),
                     language=language,
                     paragraph="" if run.is_row else _around(text, run),
-                    is_short=not (own or quotable(plain, row=run.is_row, after="")),
+                    is_short=not (own or quotable(plain, row=run.is_row)),
                 )
             )
     return tuple(result)

@@ -115,12 +115,16 @@ def _terms(text: str, language: str) -> tuple[str, ...]:
     return tuple(chain.from_iterable(map(_of_word, _WORD.findall(plain.replace("_", " ")), repeat(language))))
 
 
+def alone(word: str, language: str) -> str:
+    """Return a word without the articles and pronouns that are joined to it: `l'eau`, `coûte-t-il`."""
+    parts = re.split("['\u2019]", word)[-1].split("-")
+    return "-".join(part for part in parts if fold(part) not in _topicless(language))
+
+
 @lru_cache(maxsize=65_536)
 def _of_word(word: str, language: str) -> tuple[str, ...]:
     """Return the terms of a word: most words of a text are met again."""
-    word = word.removesuffix("'s")
-    if language != ENGLISH:  # elided articles and pronouns: `l'eau`
-        word = word.rpartition("'")[2]
+    word = word.removesuffix("'s") if language == ENGLISH else alone(word, language)
     if not word.isascii() and any(map(is_unspaced, word)):
         return _pairs_of_characters(word)
     parts = re.split(r"[-/]", word)

@@ -40,36 +40,6 @@ def test_a_finding_is_quoted_before_the_aim_unless_it_is_of_something_else(quest
     assert [passage.quotes[0] for passage in draft.passages] == [quote]
 
 
-def test_a_work_with_the_rarest_name_comes_first_and_one_with_a_word_that_begins_alike_last() -> None:
-    aspiration = document(
-        1,
-        "RESULTS: Aspiration of the clot prevented a second stroke in one of five of these patients.",
-        "Does aspiration prevent stroke?",
-    )
-    pressure = document(
-        2,
-        "RESULTS: Lower blood pressure prevented stroke in patients of the trial over five years.",
-        "Pressure and stroke",
-    )
-    aspirin = document(
-        3,
-        "RESULTS: Use of aspirin at discharge was more common in these hospitals than in others.",
-        "Hospitals compared",
-    )
-    draft = written("Does aspirin prevent stroke?", [aspiration, pressure, aspirin])
-    assert [name for name in shown(draft.passages) if name != "pmid:2"] == ["pmid:3", "pmid:1"]
-    assert shown(draft.passages)[-1] == "pmid:1"
-
-
-def test_the_figures_of_a_work_stand_before_what_it_concludes_from_them() -> None:
-    text = (
-        "RESULTS: The risk of dementia was lower with metformin (hazard ratio 0.61).\n\n"
-        "CONCLUSION: Metformin reduces the risk of dementia."
-    )
-    (passage,) = written(QUESTION, [document(1, text, "Metformin and dementia")]).passages
-    assert [quote[:9] for quote in passage.quotes] == ["The risk ", "Metformin"]
-
-
 def test_a_row_is_shown_with_the_columns_of_its_table_as_they_stand() -> None:
     table = "item,income,expense\nMembership fees,2156.00,\nRowing coach,,7800.00\nRent of the hall,,400.00\n"
     work = note(table, "Accounts")

@@ -63,6 +63,7 @@ def test_a_word_occurs_in_any_form_and_within_longer_ones(question: str, text: s
     ("question", "text"),
     [
         ("Combien coûte l'adhésion ?", "L\u2019adhésion coûte 20 euros."),
+        ("Combien coûte-t-elle ?", "L\u2019adhésion coûte 20 euros."),
         ("Quel est le prix de l'adhésion ?", "Le prix des adhésions est de 20 euros."),
         ("¿Cuántas personas hay en la lista?", "Hay doce personas en la lista."),
         ("¿Cuál es el horario de la biblioteca?", "El horario de la biblioteca es de nueve a dos."),
@@ -142,6 +143,15 @@ def test_a_rare_form_of_a_common_word_is_no_name() -> None:
     (word, *_), *_ = rows = absences("Evde k\u00f6pek besleyebilir miyim?", text)
     assert (word, any(decides for *_, decides in rows)) == ("besleyebilir", False)
     assert absences("What does error E18 mean?", text) == []
+
+
+@pytest.mark.parametrize("word", ["Gletscherabfluss", "Verhandlungsstrategie", "abpumpt", "Semaglutid"])
+def test_in_german_a_compound_and_a_verb_are_no_names(word: str) -> None:
+    works = [Evidence(evidence_id="1", source="library", title="", text="Die Wartung ist im März fällig.")]
+    index = TermsOf(works)
+    question = f"Wie wirkt {word} auf die Wartung der Heizung im Winter?"
+    (row,) = [row for row in absent(question, ("de",), index.holds, index.has) if row.word == word]
+    assert row.decides is (word == "Semaglutid")
 
 
 def test_a_common_word_that_is_absent_leaves_a_question_open_for_its_passages() -> None:

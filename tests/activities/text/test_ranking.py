@@ -1,7 +1,5 @@
 """Documents and sentences are ranked by words, names and meaning."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -47,13 +45,6 @@ def test_a_question_about_a_day_finds_the_row_with_its_date() -> None:
     (item,) = rank("What happened on 3 April?", [work])
     assert "boiler failed" in item.ranked[0].sentence.quote
     assert item.near_by_words
-
-
-def test_what_is_far_behind_the_nearest_work_is_not_shown() -> None:
-    (item,) = rank(QUESTION, library()[:1])
-    near, behind, far = (replace(item, relevance=value) for value in (0.9, 0.46, 0.44))
-    assert relevant([near, behind, far]) == [near, behind]
-    assert relevant([far]) == [far], "nothing is nearer"
 
 
 def test_without_the_encoder_words_rank(monkeypatch: pytest.MonkeyPatch) -> None:

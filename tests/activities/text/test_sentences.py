@@ -88,15 +88,6 @@ def test_a_heading_glued_to_a_sentence_begins_a_part(glued: str) -> None:
     assert (last.before_findings, last.quote) == (False, "The drug lowers pain in older adults.")
 
 
-def test_a_bracket_that_nothing_closes_is_a_slip_and_one_that_is_closed_later_a_cut() -> None:
-    slip = "The drug reduced the index in all patients (reduction 14% (95%CI 4 to 40%, p = 0.033)."
-    other = "Nothing else was seen in any of the others (of whom there were 40)."
-    assert [sentence.quote for sentence in split("a", f"RESULTS: {slip} {other}")] == [slip, other]
-    assert not quotable(
-        "The drug reduced the index in all patients (as was seen before.", after=" It was 5)."
-    )
-
-
 def test_a_stop_without_a_blank_and_the_marks_of_items_within_a_sentence_are_read_as_such() -> None:
     """As abstracts have them whose lines were joined."""
     first = "Adults were randomized to either i) two years of group therapy (MBT) or ii) one year of support."
