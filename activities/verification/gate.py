@@ -44,6 +44,8 @@ _LEADS = re.compile(
 )
 Passage = tuple[Evidence, str, frozenset[str]]
 """A work, a passage of it, and the stems of its words of content."""
+_EXPONENT = re.compile(r"(?<=[^\W\d_])[\u00b2\u00b3]")
+"""An exponent of a unit or a statistic (`kg/m\u00b2`), which a plain text may write in another way."""
 _UNIT = re.compile(r"\s?[^\W\d_]+")
 """The word behind a figure."""
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
@@ -109,7 +111,7 @@ def sentence(
     writer was shown. `about`: question and plan, whose names and numbers it may have. `quotes`: those that it
     has already. `computations`: those that its writer shows. `is_row`: it may be longer, and ends without a
     stop."""
-    plain = normalise(text)
+    plain = normalise(_EXPONENT.sub("", text))
     plain = ranges_apart(plain, language_of_question(plain) or ENGLISH)
     if not any(map(str.isalnum, plain)):
         return refused("claim_empty")

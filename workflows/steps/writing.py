@@ -204,10 +204,12 @@ class WritingSteps(RunPart):
         ]
         edited = state.draft.edited.sentences if state.draft.edited else ()
         sentences = within(verdicts.to_read([*again, *edited]), REWORD_ROOM)
+        # what cites nothing follows from the rest of the text
+        everything = (claim for draft in drafts.values() for claim in draft.claims)
         check = VerifyInput(
             **self.context.step_inputs(question=self.context.run_question),
             sentences=sentences,
-            evidence=self._cited(sentences),
+            evidence=self._cited(sentences if all(map(gate.works_of, sentences)) else everything),
         )
         read_again = await self._read(check)
         for place, (name, draft) in enumerate(drafts.items()):

@@ -69,6 +69,7 @@ def sentence(
         ("In the work 46 patients had 20% more IL-6.", MORBIDITY, "ask"),
         ("Im Jahr 2015 war die Morbidit\u00e4t am h\u00f6chsten.", MORBIDITY, "ask"),
         ("It was shown in all 3 groups.", MORBIDITY, "ask"),
+        ("It was highest in group IV, per kg/m\u00b2.", MORBIDITY, "ask"),
         ("IL-8 rose in group IV.", MORBIDITY, "name_missing"),
         ("Morbidity was highest in 40 patients.", MORBIDITY, "number_missing"),
         ("Morbidity was highest in 12% of them.", MORBIDITY, "number_missing"),
