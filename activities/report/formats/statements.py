@@ -443,8 +443,8 @@ WORDING: Mapping[str, Wording] = {
         "before you send it."
     ),
     "general_knowledge": N_(
-        "Sentences marked as general knowledge: {sentences}. No source that was read says so; a second "
-        "reader called them established. Check them before you act on them."
+        "Sentences marked as general knowledge: {sentences}. No source that was read says so: check them "
+        "before you act on them."
     ),
     "claims_refused": N_("Sentences left out because they did not pass the checks: {claims}."),
     "wordings_replaced": N_("Sentences whose wording was refused, replaced by their quotes: {claims}."),

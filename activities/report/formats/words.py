@@ -70,7 +70,6 @@ ACTIONS: Mapping[Action, str] = {
 }
 
 
-READ_AGAIN = N_("A second reader checked its sentences against these sources.")
 MOST_IN_VAIN = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
 MAX_TITLE_CHARS = 200
@@ -319,7 +318,7 @@ def unused(work: UnusedWork, reason: str) -> str:
 
 
 def provenance(report: Report) -> str:
-    """Say in a line how a report was made, for one that is passed on."""
+    """Say in a line how a report was made, for one that is passed on; the rest stands in its account."""
     made = {"date": day(clean(report.generated_at)), "models": clean(", ".join(report.methodology.models))}
     by_model = report.written_by == "model"
     text = (
@@ -327,8 +326,7 @@ def provenance(report: Report) -> str:
         if by_model and made["models"]
         else _("Made with Determinator on {date}.")
     )
-    read_again = _(READ_AGAIN) if report.verification.by_reader else ""
-    counted = read_again if by_model else checks(report)
+    counted = checks(report) if not by_model else ""
     rests = sureness(report) if report.answer else ""
     return " ".join(filter(None, (text.format(**made), rests, *sentences(_silent(report)), counted)))
 
