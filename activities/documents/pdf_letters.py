@@ -76,8 +76,8 @@ _CODES = {
     **dict(zip(range(0x1B, 0x20), "\ufb00\ufb01\ufb02\ufb03\ufb04", strict=True)),
 }
 """Hyphens at the ends of lines; bullets of Word; ligatures and quotation marks of TeX's fonts."""
-_LONE_RETURN = re.compile(r"\r(?!\n)")
-"""The ligature whose place is that of the character with which PDFium ends lines."""
+_LONE_RETURN = re.compile(r"\r(?=[a-z]{2})")
+"""The ligature whose place is that of the character with which PDFium ends lines, within a word."""
 _MATH = re.compile(
     r"CM(MI|SY|EX)|MSBM|MSAM|(?<!DejaVu)Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath",
     re.IGNORECASE,

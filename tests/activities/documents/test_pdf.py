@@ -225,6 +225,13 @@ def test_sums_and_roots_of_tex_are_read_as_such() -> None:
     assert drawn(content, "/F1 5 0 R /F2 6 0 R", tex) == "the energy is ∑ of all, and √ 2 of one."
 
 
+def test_a_ligature_that_a_font_does_not_name_is_one_within_a_word_alone() -> None:
+    """The circle around the c of a copyright has the same place in another font of TeX."""
+    tex = "<< /Type /Font /Subtype /Type1 /BaseFont /ABCDEF+CMR10 /FirstChar 0 /LastChar 127 >>"
+    content = at(50, 700, "The in\\015uence of the \\(\\015c \\) is 14 \\015", "F2")
+    assert drawn(content, "/F1 5 0 R /F2 6 0 R", tex) == "The influence of the ( c ) is 14"
+
+
 def test_an_accent_is_on_the_letter_over_which_it_is_drawn() -> None:
     # as TeX draws it without a font of such letters: the accent, and the letter below it
     content = at(50, 700, "La opci") + at(82.1, 700, "\264") + at(81, 700, "on est") + at(109.6, 700, "\264")
