@@ -4,7 +4,7 @@ import math
 import re
 from bisect import bisect
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 from typing import NamedTuple
 
@@ -27,6 +27,8 @@ MAX_STEP = 3.2
 """From one row of a table to the next at most, in heights of a letter."""
 MAX_CELL = 0.8
 """Share of the width of a table between rules across up to which a line is a cell; a longer one is text."""
+MIN_RULED = 0.5
+"""Share of the width of a table that a rule has at least which parts its rows beside a cell over several."""
 MIN_FILLED = 0.5
 """Share of the cells between rules that have words; of a drawing few have any."""
 _VALUE = re.compile(r"(?<![\w.,])[$\u20ac\u00a3+-]?\d[\d.,:/%-]*(?!\w)")
@@ -45,31 +47,35 @@ class _Part(NamedTuple):
 def with_ruled_tables(page: Page) -> list[Run]:
     """Return the runs of a page, with one in the place of all those of a table between rules."""
     runs = list(page.runs)
-    for some in _of_like_sides(rule for rule in page.rules if rule.top - rule.bottom <= RULE):
+    across = _joined(rule for rule in page.rules if rule.top - rule.bottom <= RULE)
+    for some in _of_like_sides(across):
         parts: list[_Part] = []
         """Those that may be of one table."""
         for high, low in pairwise(some):
-            part = _part(runs, page, high, low)
-            is_part = part.is_close or bool(part.edges and part.rows)
-            if parts and not (is_part and (part.edges or _has_cells(part.rows))):
+            more = _parts(runs, page, across, high, low)
+            is_grid = any(part.edges for part in parts)
+            if parts and not (more if is_grid else any(p.edges or _has_cells(p.rows) for p in more)):
                 runs, parts = _with_table(runs, parts, some[0]), []
-            parts += [part] if is_part else []
+            parts += more
         runs = _with_table(runs, parts, some[0])
     return runs
 
 
-def _of_like_sides(rules: Iterable[Box]) -> list[list[Box]]:
-    """Return rules across from the top, in groups that begin and end at the same places.
-
-    Those that are drawn cell by cell are one."""
+def _joined(rules: Iterable[Box]) -> list[Box]:
+    """Return rules across from the top, those that are drawn cell by cell as one."""
     whole: list[Box] = []
     for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
         if whole and abs(whole[-1].top - rule.top) < RULE / 2 and rule.left <= whole[-1].right + RULE:
             whole[-1] = around((whole[-1], rule))
         else:
             whole.append(rule)
+    return whole
+
+
+def _of_like_sides(rules: Iterable[Box]) -> list[list[Box]]:
+    """Return rules across in groups that begin and end at the same places."""
     groups: list[list[Box]] = []
-    for rule in (rule for rule in whole if rule.right - rule.left > MIN_WIDE):
+    for rule in (rule for rule in rules if rule.right - rule.left > MIN_WIDE):
         for group in groups:
             if max(abs(group[0].left - rule.left), abs(group[0].right - rule.right)) <= RULE:
                 group.append(rule)
@@ -79,32 +85,43 @@ def _of_like_sides(rules: Iterable[Box]) -> list[list[Box]]:
     return groups
 
 
-def _part(runs: Sequence[Run], page: Page, high: Box, low: Box) -> _Part:
+def _parts(runs: Sequence[Run], page: Page, across: Sequence[Box], high: Box, low: Box) -> list[_Part]:
+    """Return what stands between two rules where it may be of a table, parted by rules between its cells."""
+    left, right, wide = high.left, high.right, high.right - high.left
     inside = [
         run
         for run in runs
-        if high.left - RULE <= _middle(run) <= high.right + RULE
-        and low.top <= run.base + run.size / 4 < high.bottom
+        if left - RULE <= _middle(run) <= right + RULE and low.top <= run.base + run.size / 4 < high.bottom
     ]
     rows = rows_of(inside)
+    if not rows or any(run.rows for run in inside):
+        return []
+    bases = [high.bottom, *(row[0].base for row in rows), low.top]
+    step = max(above - below for above, below in pairwise(bases))
+    is_close = (
+        step <= MAX_STEP * median(run.size for run in inside)
+        and all(run.right - run.left <= MAX_CELL * wide for run in inside)
+        and not any(figure.encloses(high) or figure.encloses(low) for figure in page.figures)
+    )
     middle = (high.bottom + low.top) / 2
-    edges = sorted(
+    upright = sorted(
         rule.left
         for rule in page.rules
         if rule.right - rule.left <= RULE < rule.top - rule.bottom
         and rule.bottom < middle < rule.top
-        and high.left + RULE < rule.left < high.right - RULE
+        and left + RULE < rule.left < right - RULE
     )
-    parted = [edge for before, edge in pairwise((-math.inf, *edges)) if edge - before > RULE]
-    if (
-        not inside
-        or any(run.rows or run.right - run.left > MAX_CELL * (high.right - high.left) for run in inside)
-        or any(figure.encloses(high) or figure.encloses(low) for figure in page.figures)
-    ):
-        return _Part(rows, parted, is_close=False)
-    bases = [high.bottom, *(row[0].base for row in rows), low.top]
-    step = max(above - below for above, below in pairwise(bases))
-    return _Part(rows, parted, is_close=step <= MAX_STEP * median(run.size for run in inside))
+    edges = [edge for before, edge in pairwise((-math.inf, *upright)) if edge - before > RULE]
+    if not edges:
+        return [_Part(rows, edges, is_close)] if is_close else []
+    levels = [
+        rule.top
+        for rule in across
+        if low.top < rule.bottom and rule.top < high.bottom and rule.right - rule.left >= MIN_RULED * wide
+        if left - RULE <= rule.left and rule.right <= right + RULE
+    ]
+    bands = groupby(rows, lambda row: sum(row[0].base < level for level in levels))
+    return [_Part(list(band), edges, is_close) for _, band in bands]
 
 
 def _has_cells(rows: Sequence[Sequence[Run]]) -> bool:
@@ -132,19 +149,21 @@ def _with_table(runs: list[Run], parts: Sequence[_Part], rule: Box) -> list[Run]
 def _of_cells(parts: Sequence[_Part]) -> tables.Table | None:
     """Return a table with a row for each part, whose cells upright rules part."""
     edges = max((part.edges for part in parts), key=len)
-    cells: list[list[list[Run]]] = [[[] for _ in range(len(edges) + 1)] for _ in parts]
-    for line, part in zip(cells, parts, strict=True):
+    cells: list[list[list[Run]]] = []
+    for part in parts:  # one that no upright rule parts is one cell
+        cells.append([[] for _ in range(len(edges) + 1 if part.edges else 1)])
         for run in (run for row in part.rows for run in row):
-            line[bisect(edges, _middle(run))].append(run)
+            cells[-1][bisect(edges, _middle(run)) if part.edges else 0].append(run)
     grid = [[_words(cell) for cell in line] for line in cells]
     words = [cell for line in grid for cell in line if cell]
     if not edges or any(_has_rows(cell) for line in cells for cell in line):
         return None
-    if len(words) < MIN_FILLED * len(grid) * len(grid[0]) or max(map(len, words)) > RULED_CHARS:
+    if len(words) < MIN_FILLED * sum(map(len, grid)) or max(map(len, words)) > RULED_CHARS:
         return None
     bold = [all(run.bold > 0.7 for cell in line for run in cell) for line in cells]
-    headings = tuple(grid[0]) if all(grid[0]) and bold[0] and not all(bold) else ()
-    return tables.from_rows(grid[bool(headings) :], headings)
+    first = next(n for n, part in enumerate(parts) if part.edges)
+    headings = tuple(grid[first]) if all(grid[first]) and bold[first] and not all(bold) else ()
+    return tables.from_rows([*grid[:first], *grid[first + bool(headings) :]], headings)
 
 
 def _of_columns(parts: Sequence[list[list[Run]]]) -> tables.Table | None:

@@ -337,6 +337,19 @@ def test_cells_between_rules_are_a_table_whatever_they_say() -> None:
     ]
 
 
+def test_cells_over_several_rows_and_columns_part_no_table() -> None:
+    north = "table.cell(rowspan: 3)[North], [Alma], [12], [Brise], [14], [Cora], [15]"
+    south = "table.cell(colspan: 3)[New since May], [South], [Dora], [9]"
+    table = f"#table(columns: 3, [*Pier*], [*Boat*], [*Fee*], {north}, {south})"
+    assert paragraphs(f"{PROSE}\n{table}")[1].split("\n") == [
+        "Pier: North; Boat: Alma; Fee: 12",
+        "Boat: Brise; Fee: 14",
+        "Boat: Cora; Fee: 15",
+        "New since May",
+        "Pier: South; Boat: Dora; Fee: 9",
+    ]
+
+
 def test_cells_between_rules_across_are_a_table_whatever_they_say() -> None:
     cells = """table.hline(), [Arm], table.cell(colspan: 2)[Low dose], table.cell(colspan: 2)[High dose],
       [], [n], [Effect], [n], [Effect], table.hline(),
