@@ -16,8 +16,10 @@ KEY = "hush-hush-of-the-first-terminal"
 
 
 @pytest.fixture
-def paid(file_home: Path) -> "dict[str, str]":
-    """The environment of a terminal that has the key; its model is started by the test."""
+def paid(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> "dict[str, str]":
+    """The environment of a terminal that has the key; its model is started by the test. Each of the many
+    workers would load an encoder."""
+    monkeypatch.setenv("DETERMINATOR_EMBEDDINGS", "off")
     return {"OPENAI_API_KEY": KEY}
 
 
