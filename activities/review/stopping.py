@@ -24,7 +24,7 @@ from functools import partial
 import numpy as np
 import scipy  # its `stats` take 1.7 s to import, on their first use
 from numpy.typing import NDArray
-from scipy.special import betaincinv, gammaln, softmax, xlog1py, xlogy
+from scipy.special import gammaln, softmax, xlog1py, xlogy
 
 from activities.review.state import Sample, Share
 
@@ -38,6 +38,8 @@ KEPT = 0.3
 """Part of the error probability that a look leaves to those behind it: most samples end at the first."""
 MAX_LOOKS = 8
 """Looks at a sample before all records left are read."""
+MAX_INCLUDED = 60
+"""Included records of a sample that is tested; with more, all records left are read."""
 GRID = 40
 """Quantiles of each screener's sensitivity over which the missed records are averaged."""
 NEGLIGIBLE = 1e-5
@@ -47,12 +49,8 @@ Counted = NDArray[np.int_]
 
 def share(hits: int, of: int, confidence: float = CONFIDENCE) -> Share:
     """Compute a share and its two-sided interval. Raises ValueError for counts that are no share."""
-    if not 0 <= hits <= of:
-        raise ValueError(f"{hits} of {of} is no share")
-    tail = (1 - confidence) / 2
-    low = float(scipy.stats.beta.ppf(tail, hits, of - hits + 1)) if hits else 0.0
-    high = float(scipy.stats.beta.ppf(1 - tail, hits + 1, of - hits)) if hits < of else 1.0
-    return Share(hits=hits, of=of, low=low, high=high)
+    interval = scipy.stats.binomtest(hits, of).proportion_ci(confidence) if of else (0.0, 1.0)
+    return Share(hits=hits, of=of, low=float(interval[0]), high=float(interval[1]))
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,10 +121,7 @@ def _missed(included: Counted, hits: tuple[Share, Share], wrong: Counted, number
     """
     quantiles = (np.arange(GRID) + 0.5) / GRID
     first, second = (
-        1
-        - np.where(
-            true[:, None], betaincinv(np.maximum(true, 1)[:, None], hit.of - hit.hits + 1, quantiles), 0
-        )
+        1 - np.nan_to_num(scipy.stats.beta.ppf(quantiles, true[:, None], hit.of - hit.hits + 1))
         for hit in hits
         for true in (np.maximum(hit.hits - wrong, 0),)
     )
@@ -151,19 +146,19 @@ class _Test:
         tails = np.hstack((np.ones((len(known.missed), 1)), 1 - known.missed.cumsum(axis=1)))
         self._below = np.zeros((most + 1, most + 1, len(self._relevant)))
         """Mistaken and relevant records of the sample, relevant ones left -> that recall is lower."""
-        for others, chance in enumerate(known.mistaken):
+        for others in np.flatnonzero(known.mistaken > NEGLIGIBLE):
             true = np.maximum(found - others + drawn, 0)
             may_miss = _allowed(true, recall)[:, None] - (self._relevant - drawn[:, None])
             places = np.clip(may_miss + 1, 0, tails.shape[1] - 1)
             rows = np.minimum(drawn + others, len(tails) - 1)
-            self._below += chance * tails[rows[:, None, None], places]
+            self._below += known.mistaken[others] * tails[rows[:, None, None], places]
 
     def at(self, size: int, included: int) -> Numbers:
         """Compute it for a sample of a size of which so many, or fewer, are included."""
         drawn = np.arange(included + 1)
         few = np.ones((1, 1))
         if self.left:
-            few = scipy.stats.hypergeom.pmf(drawn[:, None], self.left, self._relevant, size)
+            few = np.exp(scipy.stats.hypergeom.logpmf(drawn[:, None], self.left, self._relevant, size))
         total = np.zeros(len(self._relevant))
         for wrong, chance in enumerate(_up_to(included, self.known.rate * size)):
             if chance > NEGLIGIBLE:
@@ -184,6 +179,8 @@ def probability_below(found: int, sample: Sample, known: Errors = NO_ERRORS, rec
     sample began is one number, however the screeners err: the sum over the looks so far and over all errors
     is computed for each, and the highest counts.
     """
+    if sample.relevant > MAX_INCLUDED:
+        return 1.0
     passed = sample.looks[: sample.passed]
     most = max(sample.relevant, *(included for _, included in passed), 0)
     test = _Test(found - sample.relevant, sample.left, known, recall, most)
@@ -208,14 +205,15 @@ def planned(left: int, found: int, known: Errors = NO_ERRORS) -> Sample:
         return len(looks) + round(size * known.rate)
 
     looks: list[tuple[int, int]] = []
-    test = _Test(found, left, known, TARGET, MAX_LOOKS + round(left * known.rate))
+    largest = int(min(left, (MAX_INCLUDED - MAX_LOOKS) / max(known.rate, NEGLIGIBLE)))
+    test = _Test(found, left, known, TARGET, MAX_LOOKS + round(largest * known.rate))
     size, spent = 0, np.zeros(1)
     while len(looks) < MAX_LOOKS:
-        sizes, most = range(size + 1, left), ERROR * (1 - KEPT ** (len(looks) + 1))
+        sizes, most = range(size + 1, largest), ERROR * (1 - KEPT ** (len(looks) + 1))
         size += 1 + bisect_left(
             sizes, True, key=lambda wanted: (spent + test.at(wanted, included(wanted))).max() <= most
         )
-        if size >= left:
+        if size >= largest:
             break
         spent = spent + test.at(size, included(size))
         looks.append((size, included(size)))

@@ -28,7 +28,7 @@ def test_an_interval_is_that_of_clopper_and_pearson() -> None:
     assert (round(share(10, 10).low, 4), share(10, 10).high) == (0.6915, 1.0)
     assert [round(value, 4) for value in (share(4, 20).low, share(4, 20).high)] == [0.0573, 0.4366]
     assert (share(0, 0).low, share(0, 0).high) == (0.0, 1.0)
-    with pytest.raises(ValueError, match="no share"):
+    with pytest.raises(ValueError, match="greater than"):
         share(3, 2)
 
 
@@ -111,6 +111,12 @@ def test_looking_often_states_a_recall_that_is_not_reached_in_one_of_twenty_samp
 def test_a_sample_is_larger_where_screeners_include_some_by_mistake() -> None:
     sizes = [planned(700, 93, replace(NO_ERRORS, rate=rate)).looks[0][0] for rate in (0.0, 0.01)]
     assert sizes == sorted(sizes)
+
+
+def test_a_sample_of_forty_five_thousand_records_is_planned_by_a_few_thousand_of_them() -> None:
+    looks = planned(45_000, 2_045, replace(NO_ERRORS, rate=0.001)).looks
+    assert looks[1][0] < 4_500
+    assert looks[-1] == (45_000, 45_000)
 
 
 def test_what_screeners_miss_and_what_is_left_are_held_against_each_number_that_may_be_left() -> None:
