@@ -29,7 +29,7 @@ EDGE_ROWS, EDGE_SHARE = 3, 0.15
 """Rows at the top and the foot of a page, and the share of its height, where a running head may stand."""
 NEAR_PAGES = 3
 """Pages within which a running head stands again: left and right pages and chapters have their own."""
-MIN_LINE_NUMBERS = 3
+MIN_LINE_NUMBERS, MANY_LINE_NUMBERS = 3, 20
 MIN_TEXT_CHARS = 16
 """Characters of a run that shows where the text of a page begins and ends."""
 _NO_TITLE = re.compile(
@@ -204,10 +204,18 @@ def _take_line_numbers(page: Page, apart: Mapping[str, list[str]]) -> None:
         side.sort(key=lambda run: -run.base)
         steps = Counter(int(low.text) - int(high.text) for high, low in pairwise(side))
         step, often = steps.most_common(1)[0]
-        if 1 <= step <= 10 and often >= 0.8 * (len(side) - 1):
+        if 1 <= step <= 10 and often >= 0.8 * (len(side) - 1) and _count_lines(side, texts):
             apart[Kind.LINE_NUMBERS.value] += [run.text for run in side]
             taken = set(map(id, side))
             page.runs = [run for run in page.runs if id(run) not in taken]
+
+
+def _count_lines(numbers: Sequence[Run], texts: Sequence[Run]) -> bool:
+    """Tell whether numbers count lines and not the items of a list, of which each begins a sentence."""
+    bases = [number.base for number in numbers]
+    beside = [text for text in texts if any(abs(text.base - base) < 0.5 * text.size for base in bases)]
+    lower = sum(text.text[:1].islower() for text in beside)
+    return len(numbers) > MANY_LINE_NUMBERS or lower >= len(beside) / 4
 
 
 class Hyphens:

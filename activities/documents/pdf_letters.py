@@ -155,7 +155,7 @@ def read_page(document: PdfDocument, number: int) -> Page:
             pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
             page.close()
             page = document[number]
-        runs = _runs(page)
+        runs = _runs(page, [rule for rule in rules if rule.top - rule.bottom > RULE])
         _mark_items(runs, bullets)
         if runs and runs[0].mirrored:
             figures, rules = (
@@ -167,8 +167,8 @@ def read_page(document: PdfDocument, number: int) -> Page:
         page.close()
 
 
-def _runs(page: PdfPage) -> list[Run]:
-    """Return the runs of a page."""
+def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
+    """Return the runs of a page, none of which goes over one of the upright rules."""
     runs: list[Run] = []
     some: list[_Word] = []
     largest: _Word | None = None
@@ -179,7 +179,10 @@ def _runs(page: PdfPage) -> list[Run]:
             text = _with_whole_syllables(text, texts.raw, page)
         mirrored = is_right_to_left(text)
         for word in _words_of(texts.raw, text, mirrored=mirrored):
-            if largest is not None and not _goes_on(some[-1], largest, word):
+            if largest is not None and (
+                not _goes_on(some[-1], largest, word)
+                or (bars and _is_parted(some[-1], word, bars, mirrored=mirrored))
+            ):
                 runs.append(_run(some, mirrored=mirrored))
                 some, largest = [], None
             some.append(word)
@@ -199,6 +202,13 @@ def _are_inverted(text: str) -> bool:
     """Tell whether more brackets of words to the left close before they open than the other way round."""
     brackets = "".join(c for word in text.split(" ") if not _LATIN.search(word) for c in word if c in "()")
     return brackets.count(")(") > brackets.count("()")
+
+
+def _is_parted(before: _Word, word: _Word, bars: Sequence[Box], *, mirrored: bool) -> bool:
+    """Tell whether an upright rule stands between two words."""
+    left, right = before.right - 1, word.left + 1
+    left, right = (-right, -left) if mirrored else (left, right)
+    return any(left < bar.left < right and bar.bottom <= word.base < bar.top for bar in bars)
 
 
 def _mark_items(runs: Sequence[Run], bullets: Sequence[Box]) -> None:

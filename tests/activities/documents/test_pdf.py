@@ -61,6 +61,10 @@ def test_the_numbers_of_lines_are_no_text() -> None:
     text = read(f'#set par.line(numbering: "1")\n{PROSE * 8}')
     assert text.text == (PROSE * 8).strip()
     assert "2\n3" in text.apart["line numbers"]
+    boats = [(str(n), name) for n, name in enumerate("ABCDEF", start=1)]
+    places = "".join(f"[{n}], [Boat {name} with its crew of three]," for n, name in boats)
+    ranks = read(f"#grid(columns: 2, column-gutter: 1cm, row-gutter: 8pt, {places})").text
+    assert re.findall(r"(\d) Boat (\w)", ranks) == boats
     listed = "#enum(" + ", ".join(f"[Take boat {n} out.]" for n in range(1, 7)) + ")"
     assert re.findall(r"(\d)\. Take boat (\d)", read(listed).text) == [(str(n), str(n)) for n in range(1, 7)]
 
@@ -334,6 +338,16 @@ def test_cells_between_rules_are_a_table_whatever_they_say() -> None:
     ).text
     assert text.split("\n\n")[1].split("\n") == [
         f"Command: {first}; What it does: {second.strip()}" for first, second in rows
+    ]
+
+
+def test_an_upright_rule_parts_words_that_stand_close_to_it() -> None:
+    cells = "[*Pier*], [*Boat*], [*Fee*], [North], [Alma], [12], [North], [Brise], [14], [South], [Eva], [9]"
+    table = f"#table(columns: 3, inset: 2pt, align: (right, left, right), {cells})"
+    assert paragraphs(f"{PROSE}\n{table}")[1].split("\n") == [
+        "Pier: North; Boat: Alma; Fee: 12",
+        "Pier: North; Boat: Brise; Fee: 14",
+        "Pier: South; Boat: Eva; Fee: 9",
     ]
 
 
