@@ -1,11 +1,22 @@
 """Two terminals with different settings: a run keeps the worker, keys and plugins it began with."""
 
 import json
+import signal
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
-from tests.client.harness import Ran, begin, determinator, gate_of, inside, processes_of, wait_for_gate
+from tests.client.harness import (
+    Ran,
+    begin,
+    determinator,
+    gate_of,
+    inside,
+    processes_of,
+    wait_for_gate,
+    wait_until,
+)
 from tests.fake_openai import sensible
 from tests.papers import QUESTION
 from tests.replay import ReplayServer
@@ -39,11 +50,16 @@ def begun_with_key(library: str, paid: "dict[str, str]", model: ReplayServer) ->
 
 
 @pytest.mark.invariant
-def test_a_run_waits_for_its_key_and_goes_on_where_it_was(
+def test_a_run_waits_for_its_key_and_takes_its_turn_after_the_runs_of_other_settings(
     file_home: Path, library: str, paid: "dict[str, str]"
 ) -> None:
-    with ReplayServer() as model:
+    """The command that follows it is suspended while the other worker is looked at."""
+    with ReplayServer() as model, ExitStack() as at_end:
         run_id = begun_with_key(library, paid, model)
+        following = begin("watch", run_id, "--json", env=paid)
+        at_end.callback(following.kill)
+        wait_until(lambda: '"seq"' in following.stdout.readline(), what="the first event")
+        following.send_signal(signal.SIGSTOP)
         second = determinator("ask", QUESTION, "--mode", "iterative", "--library", library)
         assert second.code in (0, 4), second
         (said,) = [line for line in second.err.splitlines() if "restarting the background worker" in line]
@@ -62,27 +78,15 @@ def test_a_run_waits_for_its_key_and_goes_on_where_it_was(
         assert approved.code == 0
         assert "OPENAI_API_KEY" in approved.err
         assert len(model.asked) == asked
-        watched = determinator("watch", run_id, "--json", env=paid)
-        assert watched.code == 0, watched
-        *events, outcome = [json.loads(line) for line in watched.out.splitlines()]
-        assert [event["seq"] for event in events] == list(range(1, len(events) + 1))
+        following.send_signal(signal.SIGCONT)
+        out, said = following.communicate()
+        assert following.returncode == 0, said
+        assert "this run waits for OPENAI_API_KEY, OPENAI_BASE_URL" in said
+        *events, outcome = [json.loads(line) for line in out.splitlines()]
+        assert [event["seq"] for event in events] == list(range(2, len(events) + 2))
         assert outcome["stop_reason"] != "judge_unavailable"
         report = inside("report", run_id, "--format", "json").json()
         assert report["methodology"]["models"] == ["m1"]
-
-
-@pytest.mark.invariant
-def test_a_run_that_is_followed_takes_its_turn_after_the_runs_of_other_settings(
-    file_home: Path, library: str, paid: "dict[str, str]"
-) -> None:
-    with ReplayServer() as model:
-        run_id = begun_with_key(library, paid, model)
-        following = begin("watch", run_id, "--json", env=paid)
-        ask(library)
-        assert determinator("approve", run_id, "--gate", "report").code == 0
-        _, said = following.communicate()
-        assert following.returncode == 0, said
-        assert "this run waits for OPENAI_API_KEY, OPENAI_BASE_URL" in said
 
 
 @pytest.mark.invariant
