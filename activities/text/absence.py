@@ -112,7 +112,9 @@ def absent(
 
     asked = sorted(_asked(question, asked_in), key=lambda word: word.rarity)
     if languages and asked_in not in languages:
-        asked = [word for word in asked if word.rarity < MAX_OF_RARE and _is_same_in_any_language(word.text)]
+        # a rare word may be one of its language, a code or a name of the vocabularies is the same in any
+        asked = [word for word in asked if word.rarity < MAX_OF_RARE]
+        asked = [word for word in asked if _is_marked(word.text) or link(word.text)]
     rarest = next((word for word in asked if word.is_name), None)
     lacking = [word for word in asked if not occurs(word.text)][:MAX_ABSENT]
     # the name that the vocabularies prefer, and for a name that they lack the word that is meant
@@ -170,11 +172,6 @@ def _is_compound(word: str, language: str) -> bool:
         and (rarity(word[:at], language) >= MIN_OF_PART or _is_compound(word[:at], language))
         for at in places
     )
-
-
-def _is_same_in_any_language(word: str) -> bool:
-    """Tell whether a word is a code or a name of the vocabularies; a rare word may be one of its language."""
-    return _is_marked(word) or bool(link(word))
 
 
 def rarest_words(question: str) -> tuple[str, ...]:

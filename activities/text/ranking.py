@@ -12,7 +12,7 @@ known all sentences count. Without the encoder words alone rank.
 """
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
@@ -122,9 +122,6 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     are_users = [document.evidence_type in OF_THE_USER for document in documents]
     has_words = corpus.has_words(question)
     bounds = list(pairwise(corpus.bounds.tolist()))
-    if all(are_users):  # one of ten thousand rows says nothing of the words of its document
-        best = [joined[a:b].max(initial=joined.min(initial=0.0)) for a, b in bounds]
-        scores = scores + standardised(np.array(best))
     items = []
     for n, (document, row, (a, b)) in enumerate(zip(documents, corpus.rows, bounds, strict=True)):
         parts = joined[a:b] if are_users[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n]
@@ -288,29 +285,22 @@ class _Corpus:
         texts_of = [[_encoded(sentence, model) for sentence in row] for row in self.rows]
         cache = model.remembered([*chain.from_iterable(texts_of)])
         likeliest = by_whole[0] if len(texts) == 1 else fuse(by_whole)
-        chosen = np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist()
-        titles = [self._documents[n].title for n in chosen]
-        further = set(chosen)
+        chosen = set(np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist())
         by_sentence = [self.by_words(self.of_sentences, text) for text in texts]
         count = max(MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES // len(chosen)) if len(texts) == 1 else 1
-        places: dict[str, list[tuple[int, int]]] = defaultdict(list)
-        for n, title in zip(chosen, titles, strict=True):
-            if title:
-                places[title].append((n, -1))
+        places = [(n, -1, self._documents[n].title) for n in chosen if self._documents[n].title]
         for n, row in enumerate(texts_of):
             wanted = {place for place, text in enumerate(row) if text in cache}
-            if n in further:
+            if n in chosen:
                 span = slice(self.bounds[n], self.bounds[n + 1])
                 nearest = fuse([scores[span] for scores in by_sentence])
                 wanted |= set(np.argsort(-nearest, kind="stable")[:count].tolist())
-            for place in wanted:
-                places[row[place]].append((n, place))
-        vectors = model.encode([*texts, *places])
+            places += [(n, place, row[place]) for place in wanted]
+        vectors = model.encode([*texts, *(text for *_, text in places)])
         cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
-        for own_found, own_cosines in zip(grid, cosines, strict=True):
-            for cosine, where in zip(own_cosines, places.values(), strict=True):
-                for n, place in where:
-                    own_found[n][place] = cosine
+        for of_text, row_of_cosines in zip(grid, cosines, strict=True):
+            for (n, place, _), cosine in zip(places, row_of_cosines, strict=True):
+                of_text[n][place] = cosine
         return grid
 
     def closeness(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:

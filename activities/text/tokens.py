@@ -7,7 +7,7 @@ import re
 import unicodedata
 from functools import cache, lru_cache
 from importlib.resources import files
-from itertools import chain, filterfalse, pairwise, repeat
+from itertools import chain, filterfalse, pairwise
 
 from breame.data.spelling_constants import BRITISH_ENGLISH_SPELLINGS
 
@@ -31,9 +31,6 @@ GREEK = {
 }
 """Small Greek letters by name: alpha for the sign of alpha."""
 _GREEK = re.compile(f"[{''.join(GREEK)}]")
-_REMEMBERED = 4_000
-"""Characters of a text whose terms are remembered: abstracts are read again at every step."""
-
 _SINGLES = {"b", "c", "d", "e", "k"}
 """Letters that stand for something (hepatitis B, vitamin D); other single letters are noise."""
 
@@ -104,15 +101,10 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
     `drug-eluting` gives both of its parts, `IL-6` one joined form; of scripts without blanks each pair of
     neighbouring characters is a word.
     """
-    read = _terms if len(text) <= _REMEMBERED else _terms.__wrapped__
-    return list(read(text, language))
-
-
-@lru_cache(maxsize=1024)
-def _terms(text: str, language: str) -> tuple[str, ...]:
     # another language than English is folded when its words are reduced
     plain = fold(text) if language == ENGLISH else unicodedata.normalize("NFKC", text).casefold()
-    return tuple(chain.from_iterable(map(_of_word, _WORD.findall(plain.replace("_", " ")), repeat(language))))
+    words = _WORD.findall(plain.replace("_", " "))
+    return [term for word in words for term in _of_word(word, language)]
 
 
 def alone(word: str, language: str) -> str:
