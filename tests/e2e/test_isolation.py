@@ -1,4 +1,4 @@
-"""Many runs at once on one worker: none knows of another."""
+"""Runs at once on one worker: neither knows of the other."""
 
 import asyncio
 import re
@@ -22,7 +22,6 @@ pytestmark = [pytest.mark.xdist_group("plain"), pytest.mark.timeout(400)]
 QUESTIONS = (
     "Is laparoscopic surgery as safe as open surgery?",
     "Are octogenarians at high risk for carotid endarterectomy?",
-    "Does higher body mass index contribute to worse asthma control in an urban population?",
 )
 WORD = re.compile(r"[a-z]{4,}")
 
