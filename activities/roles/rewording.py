@@ -27,6 +27,11 @@ MAX_COMPUTED_SHOWN = 80
 MAX_TRANSLATION_CHARS = 900
 MAX_ADDED = 10
 TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
+ADDED = (
+    "`added`: for each point above that the text misses, that is right and changes the answer or what "
+    "is decided on it, a sentence in the form of `text`, behind the sentence (`after`, its label) where a "
+    "reader looks for it; none for what the text says already, or the works do not bear out. "
+)
 TRANSLATIONS = (
     "`translations`: each quote listed above (`quote`, its label) in {language} (`text`), as a translator "
     "would write it; it is printed beside the quote as a translation. "
@@ -93,7 +98,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
         together=MAX_CHARS_TOGETHER,
-        task=f"{translating}{TASK_AGAIN if rows else 'Answer with JSON.'}",
+        task="".join((ADDED if step.lacks else "", translating, TASK_AGAIN if rows else "Answer with JSON.")),
     )
     unasked = {
         "translations": quotes,
