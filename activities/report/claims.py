@@ -37,12 +37,14 @@ from activities.contracts.write import (
 from activities.messages import _
 from activities.report.formats.prose import blocks_of
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, quoted, shortened
 from activities.report.schema import Dropped, JudgedWork, QuotedPassage, ReportSection
 from activities.text.normal_form import normalise
 from activities.verification.quote_check import Checked, QuoteChecker
 from activities.verification.verdicts import leaned_on, printed, refused
 
+MAX_CUT_CHARS = 300
+"""Characters of a sentence that a letter lost."""
 MAX_REASON_WORDS = 20
 """Words of a judgement's reason that are shown."""
 CLAIM_KINDS: frozenset[RefusedKind] = frozenset({"claim", "wording"})
@@ -138,9 +140,10 @@ class Checks:
         shown = printed(draft)
         start = len(self.dropped)
         self.drop_refused(shown.refused, name)
-        lost_of_letter = sum(c.letter for c in draft.claims) - sum(c.letter for c in shown.claims)
-        if lost_of_letter > 0:
-            self.statements.append(Statement.of("letter_cut", sentences=lost_of_letter))
+        sent = {claim.id for claim in shown.claims}
+        if cut := [claim for claim in draft.claims if claim.letter and claim.id not in sent]:
+            texts = " ".join(_of_letter(claim) for claim in cut)
+            self.statements.append(Statement.of("letter_cut", sentences=len(cut), texts=texts))
         passages = tuple(filter(None, (self._passage(passage, name) for passage in draft.passages)))
         blocks = [("", quoted) for quoted in _quotes(passages, name)] or self._blocks(shown, name)
         lost = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
@@ -231,6 +234,12 @@ def _quotes(passages: Iterable[Passage], section: str) -> list[list[Claim]]:
         return Claim(id=f"{section}.{next(places)}", text=clean(quote), support=(support,), quoted=True)
 
     return [[claim(passage, quote) for quote in passage.quotes] for passage in passages]
+
+
+def _of_letter(claim: DraftClaim) -> str:
+    """Word a sentence that a letter lost, with the reason."""
+    reason = reasons_text([claim.problem]) if claim.problem else sentence(Statement.of("not_read"))
+    return f"{quoted(shortened(clean(claim.text), MAX_CUT_CHARS))} ({reason})."
 
 
 def reasons_text(reasons: Iterable[Statement]) -> str:

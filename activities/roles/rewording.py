@@ -126,7 +126,7 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
     first = {claim.id: claim for claim in rows if is_rewordable(claim) or claim.id in leaning}
     texts = [text for again in answer.sentences for text in (again.text, *again.cells)]
-    text = "\n".join((*(claim.text for claim in rows), *texts))
+    text = "\n".join((*(claim.text for claim in rows), *texts, *step.computed))
     checks = Checks(prompt, [*answer.computed, *step.computed], answer.proposed, text)
     works = works_shown(prompt)
     again: dict[str, DraftClaim] = {}

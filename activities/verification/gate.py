@@ -15,6 +15,8 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
+from rapidfuzz import fuzz
+
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.contracts.evidence import Claim, ClaimKind, Evidence, StandsBy, Statement, Support
 from activities.contracts.identifiers import records_in
@@ -27,7 +29,7 @@ from activities.text.quotability import LABEL
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import is_function, terms
-from activities.verification.computed import Computations
+from activities.verification.computed import FACTORS, Computations
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
@@ -124,7 +126,9 @@ def sentence(
     if code := missing_code(plain, works):
         return refused("name_missing", name=code)
     made = (computations or Computations((), (), ())).of(plain, works)
-    if number := _uncounted(made.missing, len(documents) if not cites else len({*cites})):
+    factors = {n.shown for row in made.rows for n in figures(row) if n.value in FACTORS}
+    missing = [number for number in made.missing if number not in factors]
+    if number := _uncounted(missing, len(documents) if not cites else len({*cites})):
         code = "number_not_computed" if made.failure else "number_missing"
         code = "operand_missing" if made.unknown else code
         values = {"number": number, "computation": made.failure, "operand": made.unknown}
@@ -267,6 +271,28 @@ def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) 
             holding = [s for s in holding if wanted in normalise(s.quote)]
         if len(holding) == 1:
             yield Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
+
+
+def quotes_elsewhere(
+    claim: DraftClaim,
+    quotes: Sequence[Support],
+    shown: Iterable[SourceSentence],
+    documents: Mapping[str, Evidence],
+    about: str,
+) -> tuple[Support, ...]:
+    """Return for each number of a confirmed sentence that its quoted works lack a sentence of others with it.
+
+    Of several, the one in the words nearest to its own."""
+    works = dict.fromkeys(quote.evidence_id for quote in quotes)
+    held = [*(whole(documents[name]) for name in works if name in documents), *claim.computed, about]
+    shown = [sentence for sentence in shown if sentence.evidence_id not in works]
+    found: dict[Support, None] = {}
+    for number in missing_numbers(claim.text, held):
+        holding = [s for s in shown if not any(missing_numbers(number.shown, [s.quote]))]
+        if holding:
+            nearest = max(holding, key=lambda s: fuzz.token_set_ratio(claim.text, s.quote))
+            found[Support(evidence_id=nearest.evidence_id, quote=nearest.quote)] = None
+    return tuple(found)
 
 
 def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) -> list[str]:

@@ -439,8 +439,8 @@ WORDING: Mapping[str, Wording] = {
     "preprints": N_("Cited works that are not peer reviewed: {items}."),
     # claims and candidates
     "letter_cut": N_(
-        "Sentences missing from the letter, because they did not pass the checks: {sentences}. Complete it "
-        "before you send it."
+        "Sentences that the letter lacks, because they did not pass the checks: {sentences}. Complete it "
+        "before you send it. {texts}"
     ),
     "general_knowledge": N_(
         "Sentences marked as general knowledge: {sentences}. No source that was read says so: check them "

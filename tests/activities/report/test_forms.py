@@ -101,7 +101,7 @@ def test_a_letter_that_lost_a_numbered_point_says_so_below_it(name: str) -> None
         assert "1. Point alpha" in text
         assert "3. Point gamma" in text
     assert (
-        text.index("Point gamma") < text.index("Sentences missing from the letter") < text.index("References")
+        text.index("Point gamma") < text.index("Sentences that the letter lacks") < text.index("References")
     )
 
 
