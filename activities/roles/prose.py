@@ -189,7 +189,7 @@ class _Reader:
         kept = [
             at
             for at in range(len(made.rows[0].claim.cells) if made.rows else 0)
-            if any(written.claim.cells[at][1] for written in made.rows)
+            if any(char.isalnum() for written in made.rows for char in written.claim.cells[at][1])
         ]
         if len(kept) > 1:
             made.rows = [

@@ -266,6 +266,8 @@ def test_labels_alone_in_a_field_cite_without_brackets() -> None:
     assert (call.cites, call.cells[-1]) == ((BILL.evidence_id, LETTER.evidence_id), ("Amount", "180.00"))
     assert rule.kind == "background"
     assert dict(code.cells)["Amount"] == "E951", "no label of a work that was shown"
+    draft, _ = written(table("Call | 180.00 | | [E1]", "Rule | paid late | | \u2013"))
+    assert [len(row.cells) for row in draft.claims] == [2, 2], "a column of citations, and a dash for none"
 
 
 def test_a_computation_counts_where_another_work_has_its_result_by_chance() -> None:
