@@ -92,6 +92,8 @@ class SectionDraft(Frozen):
     """
 
     title: str = ""
+    heading: DraftClaim | None = None
+    """Its title in words of its writer, which the second reader reads as a heading."""
     paragraphs: tuple[DraftParagraph, ...] = ()
     limitations: tuple[str, ...] = ()
     answer: tuple[DraftClaim, ...] = ()
@@ -177,7 +179,8 @@ class SectionDraft(Frozen):
 
     @property
     def headings(self) -> Iterator[DraftClaim]:
-        return (paragraph.heading for paragraph in self.paragraphs if paragraph.heading is not None)
+        headings = (self.heading, *(paragraph.heading for paragraph in self.paragraphs))
+        return (heading for heading in headings if heading is not None)
 
     @property
     def texts(self) -> tuple[str, ...]:
@@ -201,6 +204,7 @@ class SectionDraft(Frozen):
             for paragraph in self.paragraphs
         )
         return self.replace(
+            heading=next(iter(each([self.heading] if self.heading else [])), None),
             answer=each(self.answer),
             paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
             translations=each(self.translations),
@@ -242,6 +246,7 @@ def named(section_id: str, draft: SectionDraft) -> SectionDraft:
         return tuple(claim if claim.id else claim.replace(id=name) for claim, name in ids)
 
     return draft.replace(
+        heading=next(iter(give([draft.heading] if draft.heading else [], "h")), None),
         answer=give(draft.answer, "a"),
         paragraphs=tuple(map(headed, draft.paragraphs)),
         translations=give(draft.translations, "t"),

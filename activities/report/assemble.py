@@ -140,8 +140,9 @@ def _basis(judgements: Iterable[JudgedWork]) -> tuple[Statement, ...]:
 
 def _title(step: PublishInput, edited: str) -> str:
     """Return the title of the editor, the plan or a person; where that is the question, the writer's."""
-    drafts = (section.draft.title for section in step.sections if section.section.title == UNPLANNED)
-    titles = [*map(clean, (edited, step.title)), *(clean(draft) for draft in drafts if draft != UNPLANNED)]
+    unplanned = (section.draft for section in step.sections if section.section.title == UNPLANNED)
+    drafts = [heading.text for draft in unplanned if (heading := draft.heading) and heading.state == "stands"]
+    titles = [*map(clean, (edited, step.title)), *map(clean, drafts)]
     question = clean(step.question)
     return next(
         (title for title in titles if title not in ("", question)), shortened(question, MAX_TITLE_CHARS)

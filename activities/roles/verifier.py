@@ -233,9 +233,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         if problem is None:
             about = "\n".join((step.question, *(head for head, _ in sentence.cells)))
             quotes = gate.carried_by(sentence, carrying, documents, about)
-            if sentence.cites and _unstated(sentence, quotes, documents, about):
-                quotes += gate.quotes_elsewhere(sentence, quotes, prompt.sentences.values(), documents, about)
-                problem = _unstated(sentence, quotes, documents, about)
+            problem = _unstated(sentence, quotes, documents, about) if sentence.cites else None
         changed = quotes if quotes != sentence.support else ()
         leans = verdict.leans is True and not sentence.is_row
         verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=changed, leans=leans))

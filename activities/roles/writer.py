@@ -128,7 +128,8 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     paragraphs = tuple(_paragraphs(step, prompt, text, checks))
     return Accepted(
         SectionDraft(
-            title=_title(text.title, step, prompt),
+            title=step.title,
+            heading=_title(text.title, step, prompt),
             answer=direct,
             paragraphs=paragraphs,
             limitations=() if direct or paragraphs else (NOTHING_FOUND,),
@@ -163,11 +164,12 @@ def _section_of(block: Block, titles: dict[str, str]) -> str:
     return best if block.section and best and alike[best] >= MIN_SAME_HEADING else ""
 
 
-def _title(text: str, step: WriteInput, prompt: Prompt) -> str:
-    """Return the title, in words of the question and of titles of works; that of the section without one."""
+def _title(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
+    """Accept the title, which a second reader reads where it has words that no title has."""
     words = line(text, MAX_TITLE_CHARS).rstrip(". ")
     titles = [prompt.question, step.title, *(work.title for work in prompt.shown.values())]
-    return words if words and gate.title(words, titles).stands else step.title
+    claim = DraftClaim(text=words, kind="transition")
+    return gate.decided(claim, gate.heading(words, titles)) if words else None
 
 
 def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:

@@ -15,8 +15,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from rapidfuzz import fuzz
-
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.contracts.evidence import Claim, ClaimKind, Evidence, StandsBy, Statement, Support
 from activities.contracts.identifiers import records_in
@@ -273,28 +271,6 @@ def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) 
             yield Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
 
 
-def quotes_elsewhere(
-    claim: DraftClaim,
-    quotes: Sequence[Support],
-    shown: Iterable[SourceSentence],
-    documents: Mapping[str, Evidence],
-    about: str,
-) -> tuple[Support, ...]:
-    """Return for each number of a confirmed sentence that its quoted works lack a sentence of others with it.
-
-    Of several, the one in the words nearest to its own."""
-    works = dict.fromkeys(quote.evidence_id for quote in quotes)
-    held = [*(whole(documents[name]) for name in works if name in documents), *claim.computed, about]
-    shown = [sentence for sentence in shown if sentence.evidence_id not in works]
-    found: dict[Support, None] = {}
-    for number in missing_numbers(claim.text, held):
-        holding = [s for s in shown if not any(missing_numbers(number.shown, [s.quote]))]
-        if holding:
-            nearest = max(holding, key=lambda s: fuzz.token_set_ratio(claim.text, s.quote))
-            found[Support(evidence_id=nearest.evidence_id, quote=nearest.quote)] = None
-    return tuple(found)
-
-
 def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) -> list[str]:
     """Return the headings of a table whose numbers and codes a work has, cited by its rows or not."""
     marked = [heading for heading in headings if any(map(str.isdigit, heading))]
@@ -358,7 +334,7 @@ def edited(text: str, named: Sequence[Claim], about: str) -> Decision:
 
 
 def title(text: str, passages: Sequence[str]) -> Decision:
-    """Decide on a title: its numbers, names and words are those of the question and the outline."""
+    """Decide on a title: its numbers, names and words are those of the question, the outline or works."""
     if problem := _exact(normalise(text), passages, 0):
         return problem
     held = {term for passage in passages for term in terms(passage)}

@@ -164,7 +164,8 @@ def test_a_report_is_read_as_answer_headings_items_and_leads() -> None:
         "## Who pays",
         "The landlord acknowledges 336.00 euros [E2].",
     )
-    assert draft.title == "The plumber"
+    assert draft.heading is not None
+    assert draft.heading.text == "The plumber"
     lead, leaning, call, work, hours = draft.answer
     assert (lead.lead, lead.body, leaning.text) == ("In all", "something is claimed.", "It is open.")
     assert [(one.item, one.begins) for one in (lead, call, work, hours)] == [
@@ -198,10 +199,14 @@ def test_a_block_quote_is_read_as_one_letter_with_its_lines() -> None:
     assert not any(claim.letter for claim in (*draft.answer, *after.claims))
 
 
-def test_a_title_has_words_of_the_question_or_of_titles_of_works() -> None:
-    titles = {"# The plumber": "The plumber", f"# {BILL.title}": BILL.title, "# Victory": STEP.title}
-    for heading, title in titles.items():
-        assert written(heading, "It is claimed [E1].")[0].title == title
+def test_a_title_has_words_of_the_question_or_of_titles_of_works_or_is_read() -> None:
+    titles = {"The plumber": "stands", BILL.title: "stands", "Victory": "ask", "Victory of IL-8": "refused"}
+    for words, state in titles.items():
+        title = written(f"# {words}", "It is claimed [E1].")[0].heading
+        assert title is not None
+        assert (title.text, title.state, title.id) == (words, state, "s1.h1")
+    draft, _ = written("# Victory", "It is claimed [E1].")
+    assert draft.heading in to_read(placed(draft))
 
 
 def test_an_item_is_read_with_its_lead() -> None:
