@@ -140,8 +140,8 @@ def _basis(judgements: Iterable[JudgedWork]) -> tuple[Statement, ...]:
 
 def _title(step: PublishInput, edited: str) -> str:
     """Return the title of the editor, the plan or a person; where that is the question, the writer's."""
-    unplanned = (section.draft for section in step.sections if section.section.title == UNPLANNED)
-    drafts = [heading.text for draft in unplanned if (heading := draft.heading) and heading.state == "stands"]
+    headings = (section.draft.heading for section in step.sections if section.section.title == UNPLANNED)
+    drafts = [heading.text for heading in headings if heading and heading.state == "stands"]
     titles = [*map(clean, (edited, step.title)), *map(clean, drafts)]
     question = clean(step.question)
     return next(

@@ -140,8 +140,6 @@ def background(text: str, works: Iterable[Evidence], about: str = "") -> Decisio
 
     All else of it a second reader reads: no work has its figures."""
     plain = normalise(text)
-    if not any(map(str.isalnum, plain)):
-        return refused("claim_empty")
     held = "\n".join((*map(whole, works), about))
     name = next((name for name in records_in(plain) if name.casefold() not in held.casefold()), "")
     return refused("name_missing", name=name) if name else ASK
