@@ -22,7 +22,10 @@ _DOI = re.compile(
 _BRACKETS = {"&lt;": "<", "%3c": "<", "&gt;": ">", "%3e": ">"}
 _BRACKET = re.compile("|".join(_BRACKETS), re.IGNORECASE)
 _NCT = re.compile(r"NCT\d{8}", re.IGNORECASE)
-_RECORD = re.compile(rf"{_DOI.pattern}|{_NCT.pattern}|\bPMID:?\s*\d+|\b(?:https?://|www\.)\S+", re.IGNORECASE)
+_RECORD = re.compile(
+    rf"{_DOI.pattern}|{_NCT.pattern}|\bPMID:?\s*\d+|\b(?:https?://|www\.)\S+|(?<![\w.+-])[\w.+-]++@[\w.-]+",
+    re.IGNORECASE,
+)
 _PREPRINT_DOI = re.compile(
     r"10\.(?:1101|64898)/(?:\d{4}\.\d\d\.\d\d\.)?\d{6,}"  # not Cold Spring Harbor's journals
     r"|10\.(?:48550/arxiv\.|21203/rs\.|20944/preprints|26434/chemrxiv|2139/ssrn|22541/au\.|36227/techrxiv"
@@ -75,7 +78,7 @@ def normal_nct(value: str | None) -> str | None:
 
 
 def records_in(text: str) -> list[str]:
-    """Return what a text names records by: DOIs, registry numbers, PMIDs and addresses of the web."""
+    """Return the DOIs, registry numbers, PMIDs and addresses of web and mail that a text names."""
     return [match.group().rstrip(".,;)") for match in _RECORD.finditer(text)]
 
 

@@ -15,7 +15,7 @@ _STRUCK_OUT = frozenset({"del", "s", "strike"})
 _NOTE_MARK = re.compile(r"[\[(]?(?:\d{1,3}|[*\u2020\u2021\u00a7])[\])]?")
 _BACK_TO_NOTE = ("\u2191", "^", "\u21a9", "\u21a9\ufe0e")
 _HIDING = ("display:none", "visibility:hidden", "visibility:collapse")
-"""What the style of an element says that hides it; style sheets are not read."""
+"""Declarations of an element's style that hide it; style sheets are not read."""
 
 
 def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> Text:

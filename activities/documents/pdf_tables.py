@@ -35,7 +35,7 @@ _VALUE = re.compile(r"(?<![\w.,])[$\u20ac\u00a3+-]?\d[\d.,:/%-]*(?!\w)")
 
 
 class _Part(NamedTuple):
-    """What stands between two rules below each other."""
+    """Rows between two rules below each other."""
 
     rows: list[list[Run]]
     edges: list[float]

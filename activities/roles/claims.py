@@ -94,7 +94,7 @@ class Checks:
         self._general += 1
         if self._general > MAX_GENERAL:
             return gate.refused("general_many", most=str(MAX_GENERAL))
-        return gate.background(claim.text, self._documents.values(), self._about)
+        return gate.background(claim.text, self._about)
 
     def _decided(self, claim: DraftClaim, text: str, about: str) -> gate.Decision:
         """Decide on a text of a claim; a number may stand in another work than it cites, which is read."""

@@ -115,7 +115,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
 
     def decide(claim: DraftClaim) -> Decision:
         if claim.kind == "background":
-            return gate.background(claim.text, documents.values(), step.question)
+            return gate.background(claim.text, step.question)
         return gate.sentence(
             claim.text,
             gate.works_of(claim),

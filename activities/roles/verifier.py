@@ -50,7 +50,7 @@ LACKS = (
     "condition, a figure that does not fit, a consequence; each in one sentence with the labels of its "
     "works (E1). Nothing that is only nice to have; empty where nothing is. "
 )
-"""What is asked of a reader who sees a whole text."""
+"""The request to a reader who sees a whole text."""
 MARKS: dict[SentenceKind, str] = {
     "transition": " (a heading)",
     "translation": " (a translation: `yes` only if it says what that sentence says, no more, no less)",

@@ -25,7 +25,7 @@ MIN_WITHIN_ENGLISH = 8
 MAX_OF_NAME = 2.0
 """The Zipf frequency (the logarithm of how often a word occurs in a billion) below which a word is a name."""
 MIN_OF_PART = 2.5
-"""The same of each part of a compound at least: of 2,258 drug names 18 are such in German."""
+"""The least Zipf frequency of each part of a compound: of 2,258 drug names 18 are such in German."""
 MAX_OF_TOPIC = 5.0
 """The Zipf frequency from which a word carries no topic: nobody misses `son` or `help`."""
 MAX_OF_RARE = 3.5

@@ -100,7 +100,7 @@ class Expression(NamedTuple):
 
 
 class Estimate(NamedTuple):
-    """What a statistic gives."""
+    """An estimate with its interval."""
 
     shown: str
     """The statistic with its numbers alone: `risk_ratio(30, 50, 26, 50)`."""
@@ -110,7 +110,7 @@ class Estimate(NamedTuple):
 
 Value = Decimal | date | Estimate
 Values = dict[Value, tuple[str, ...]]
-"""What a part of an expression may be, each with the computations by which it follows."""
+"""Readings of a part of an expression, each with the computations by which it follows."""
 
 
 def _parsed(shown: str) -> Expression:

@@ -135,13 +135,11 @@ def sentence(
     return Decision("ask", computed=made.rows)
 
 
-def background(text: str, works: Iterable[Evidence], about: str = "") -> Decision:
-    """Decide on a sentence of general knowledge: it names no DOI, register or address that no work has.
+def background(text: str, about: str) -> Decision:
+    """Decide on a sentence of general knowledge: it names no record and no address but those of the question.
 
-    All else of it a second reader reads: no work has its figures."""
-    plain = normalise(text)
-    held = "\n".join((*map(whole, works), about))
-    name = next((name for name in records_in(plain) if name.casefold() not in held.casefold()), "")
+    One that a work names would stand under another name. All else a second reader reads."""
+    name = next((name for name in records_in(normalise(text)) if name.casefold() not in about.casefold()), "")
     return refused("name_missing", name=name) if name else ASK
 
 

@@ -6,6 +6,7 @@ from activities.contracts.evidence import Claim, Support
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, named
 from activities.messages import in_language
 from activities.report.assemble import build_report
+from activities.report.claims import draft_claims
 from activities.report.formats import render
 from activities.report.formats.words import steps
 from activities.report.schema import Report
@@ -184,6 +185,13 @@ def test_a_deduction_in_a_table_of_markdown_has_a_plain_minus() -> None:
     rows = tuple(shaped(("Entry", f"-{n} of March"), ("Amount", f"-{n}.50")) for n in (5, 6))
     report = report_of(named("s1", SectionDraft(paragraphs=(DraftParagraph(claims=rows),))))
     assert "| -5 of March | -5.50 |" in words_of(report, "md")
+
+
+def test_an_editor_is_not_shown_general_knowledge() -> None:
+    said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
+    known = DraftClaim(text="Rasagiline bars pethidine.", kind="background", stands_by="reader")
+    draft = SectionDraft(answer=(said, known), paragraphs=(DraftParagraph(claims=(known, said)),))
+    assert [[claim.text for claim in part] for part in draft_claims(draft)] == [[said.text], [said.text]]
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
