@@ -203,9 +203,10 @@ class _Layout:
         The lines that say where a text goes on may cost more than `limit` leaves: then less of it is shown.
         """
         rows, row_labels = self._lines(question, limit, first)
-        over = sum(len(row.encode()) + 1 for row in rows) - limit
-        if self.named and over > 0:
-            rows, row_labels = self._lines(question, limit - over, first)
+        allowed = limit
+        while rows and allowed > 0 and (over := sum(len(row.encode()) + 1 for row in rows) - limit) > 0:
+            allowed -= over
+            rows, row_labels = self._lines(question, allowed, first)
         return "\n".join([self.head, *rows]), row_labels
 
     def _lines(self, question: str, limit: int, first: int) -> tuple[list[str], dict[str, Sentence]]:

@@ -57,6 +57,16 @@ def test_of_a_long_text_passages_are_shown_with_their_page_and_heading() -> None
     assert all(sentence.quote in text for sentence in works.sentences.values())
 
 
+@pytest.mark.parametrize("room", [300, 1_000, 3_000])
+def test_a_work_too_long_for_its_room_is_shown_in_part(room: int) -> None:
+    """The lines that say where a text goes on are many where the nearest sentences are scattered."""
+    filler = "The weather was mild and the harvest was good in that year. " * 5
+    text = "".join(f"In year {year} metformin and dementia were counted. {filler}" for year in range(200))
+    works = show("metformin dementia", [work(text)], room, together=60_000)
+    assert list(works.items) == ["E1"]
+    assert room / 2 < estimate(works.text) <= room + PER_MESSAGE
+
+
 def abstract(number: int) -> Evidence:
     """A work whose answer is far from the words of the question, between sentences that are nearer."""
     near = " ".join(
