@@ -68,9 +68,10 @@ _NUMBER = re.compile(
     re.IGNORECASE,
 )
 _TO_PERCENT = re.compile(
-    r"\s?(?:-|\u2013|[^\W\d_]{1,6}\.?|,|/)\s?-?\d+(?:[.,]\d+)?\s?(?:%|per\s?cent)", re.IGNORECASE
+    r"\s?(?:-|\u2013|\u00b1|\+/?-|[^\W\d_]{1,6}\.?|,|/)\s?-?\d+(?:[.,]\d+)?\s?(?:%|per\s?cent)",
+    re.IGNORECASE,
 )
-"""Behind the first half of `20-30%`, which may be repeated with or without the sign."""
+"""Behind the first half of `20-30%` or `31 +/- 7%`, which may be repeated with or without the sign."""
 _OF_INTERVAL = re.compile(
     r"[\s-]*\(?(?:C(?:r)?I|[KIHV]I|IC|conf|konf|cred|kred|interv|\u7f6e\u4fe1|\u4fe1\u983c)", re.IGNORECASE
 )

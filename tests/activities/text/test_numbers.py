@@ -276,3 +276,8 @@ def test_a_number_of_any_language_is_the_works_and_an_exchanged_one_is_not(
 ) -> None:
     assert not any(missing_numbers(claim, [same]))
     assert any(missing_numbers(claim, [exchanged]))
+
+
+def test_a_mean_and_its_deviation_are_both_percentages_where_one_sign_stands() -> None:
+    for quote in ("Intake rose by 31 +/- 7% (P = 0.005).", "Intake rose by 31 \u00b1 7 % (P = 0.005)."):
+        assert not [*missing_numbers("Intake rose by 31%.", [quote])]
