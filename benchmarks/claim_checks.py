@@ -46,6 +46,7 @@ from itertools import combinations
 from pathlib import Path
 
 from rapidfuzz import fuzz, process
+from scipy.stats import binomtest
 
 from activities.contracts.errors import ModelError
 from activities.contracts.evidence import Evidence, ModelChoice, Support, Vigilance
@@ -55,7 +56,7 @@ from activities.models.client import OpenAIModel
 from activities.models.prices import effort_of
 from activities.profiles.loader import load_profile
 from activities.report.formats import words as report_words
-from activities.roles.allowances import allowance_of
+from activities.roles.allowances import allowance_for
 from activities.roles.runner import RoleThinker
 from activities.roles.validation import supports
 from activities.settings import Settings
@@ -223,6 +224,8 @@ def print_outcomes(
             print(f"| {name} | {found.total()} | {shares} |")
 
 
+PEOPLES = ("AttributionBench", "WiCE")
+"""The corpora that people labelled; the others were written for the product."""
 MAX_AMOUNTS = 8
 """Figures of the cited sentences whose sums are tried."""
 SENTENCES_A_CALL = 12
@@ -258,11 +261,11 @@ async def read(
             question=claims[0].question or "What does the source say?",
             profile=load_profile("general"),
             model=choice,
-            allowance=allowance_of("verifier", choice),
             scope=f"{place}/verifier",
             sentences=tuple(asked),
             evidence=tuple([await store.put(work) for work in claims[0].works]),
         )
+        step = step.replace(allowance=allowance_for("verifier", choice, step))
         try:
             async with at_once:
                 done = await thinker.think("verifier", step)
@@ -296,7 +299,8 @@ def print_accuracy(
     for claim, draft in drafts.items():
         stands = (draft.state == "stands" and not plain) or verdicts.get(claim) == "yes"
         source = f"{claim.corpus}, {claim.kind}" if claim.corpus == "AttributionBench" else claim.corpus
-        for name in (source, "all"):
+        whose = "all by people" if claim.corpus.startswith(PEOPLES) else "all for the product"
+        for name in (source, whose, "all"):
             counts[name][claim.label == "true", stands] += 1
         if options.verbose and stands is not (claim.label == "true"):
             print(f"{claim.corpus}, {claim.label}, {'printed' if stands else 'not printed'}: {claim.text}")
@@ -305,11 +309,19 @@ def print_accuracy(
     if not plain:
         print(report_words.vigilance(vigilance))
     print("| source | of | true that stand | false that stand | balanced accuracy |\n|---|---|---|---|---|")
-    for source, found in sorted(counts.items()):
-        true, false = (
-            found[label, True] / max(found[label, True] + found[label, False], 1) for label in (True, False)
-        )
-        print(f"| {source} | {found.total()} | {true:.1%} | {false:.1%} | {(true + 1 - false) / 2:.1%} |")
+    for source, counted in sorted(counts.items()):
+        (true, right), (false, wrong) = (_share(counted, of=of) for of in (True, False))
+        print(f"| {source} | {counted.total()} | {right} | {wrong} | {(true + 1 - false) / 2:.1%} |")
+
+
+def _share(counted: Counter[tuple[bool, bool]], *, of: bool) -> tuple[float, str]:
+    """The share of the true, or of the false, sentences that stand, and the same with its exact interval."""
+    standing, total = counted[of, True], counted[of, True] + counted[of, False]
+    if not total:
+        return 0.0, "none"
+    low, high = binomtest(standing, total).proportion_ci()
+    share = standing / total
+    return share, f"{standing} of {total} ({share:.1%}, {100 * low:.1f} to {100 * high:.1f})"
 
 
 def measure_labelled(options: argparse.Namespace) -> None:
