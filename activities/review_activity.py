@@ -10,7 +10,7 @@ import asyncio
 from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar, get_args
+from typing import TYPE_CHECKING, TypeVar
 
 from temporalio import activity
 
@@ -24,8 +24,16 @@ from activities.private_files import write_whole
 from activities.profiles.loader import load_profile
 from activities.review.archive import Archive, lines
 from activities.review.bias import FIELDS
-from activities.review.decisions import LETTERS, OPEN, Decision, Marks, ScreenedStage, resting_on
-from activities.review.extraction import Extraction, FieldDecision, asked_fields
+from activities.review.decisions import (
+    LETTERS,
+    OPEN,
+    SCREENED,
+    Decision,
+    Marks,
+    Stage,
+    resting_on,
+)
+from activities.review.extraction import Extraction, asked_fields
 from activities.review.living import Notice, feed, pipe, post
 from activities.review.protocol import Protocol
 from activities.review.records import Merge, Records, added, part
@@ -38,7 +46,6 @@ from activities.review.steps import (
     KeepStep,
     Planned,
     ReadDone,
-    ReadStage,
     ReadStep,
     RecordsStep,
     ScreenedBatch,
@@ -54,7 +61,7 @@ if TYPE_CHECKING:
     from activities.review.rounds import Ranker
     from activities.roles.runner import RoleThinker
 
-ROLES: dict[ReadStage, Role] = {
+ROLES: dict[Stage, Role] = {
     "titles": "screener",
     "full_texts": "full_text_screener",
     "extraction": "data_extractor",
@@ -224,7 +231,7 @@ class ReviewActivities:
             screeners = [screener.name for screener in state.protocol.screeners]
             titles, texts = (
                 _opened(state.marks(stage), [made for made in touched if made.stage == stage], screeners)
-                for stage in get_args(ScreenedStage)
+                for stage in SCREENED
             )
             again = state.titles.made() + state.full_texts.made() - titles.made() - texts.made()
             return Amended(titles=titles, full_texts=texts, again=again)
@@ -233,21 +240,18 @@ class ReviewActivities:
     async def settle_fields(self, step: StateStep) -> SettledFields:
         """Compare the extractions of each study, and apply what people decided."""
         async with reporting_errors("extraction_not_settled", run_id=step.run_id):
-            studies, fields = step.state.studies, asked_fields(step.state.protocol)
-            decisions = await self._archive.lines(studies.decisions, FieldDecision) + studies.decided
+            state = step.state
+            decisions = [*await self._archive.log(state.log, stage="extraction"), *state.pending]
+            decisions = [made for made in decisions if made.stage == "extraction"]
             pending, silent = dict[int, tuple[str, ...]](), list[str]()
-            for record, keys in studies.extracted.items():
-                if all(keys):
-                    row, pending[record] = await self._archive.settled(fields, record, keys, decisions)
-                    silent += [
-                        study_key(record, outcome.label)
-                        for outcome in step.state.protocol.outcomes
-                        if not row.reports(outcome)
-                    ]
+            for record, data in state.studies.extracted.items():
+                settled = await self._archive.settled(state.protocol, record, data, decisions)
+                if settled:
+                    row, pending[record] = settled
+                    outcomes = (o.label for o in state.protocol.outcomes if not row.reports(o))
+                    silent += [study_key(record, outcome) for outcome in outcomes]
             return SettledFields(
-                decisions=await self._archive.put_lines(decisions),
-                pending={record: left for record, left in pending.items() if left},
-                silent=tuple(silent),
+                pending={record: left for record, left in pending.items() if left}, silent=tuple(silent)
             )
 
     @activity.defn

@@ -11,18 +11,17 @@ from pydantic_core import from_json
 from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
 from activities.messages import in_language
-from activities.review.decisions import Decision
+from activities.review.decisions import Decision, Stage
 from activities.review.extraction import (
-    AskedField,
     DecidedStudy,
     Extraction,
-    FieldDecision,
+    asked_fields,
     decided_study,
 )
 from activities.review.findings import Findings
 from activities.review.protocol import Protocol
 from activities.review.records import Records
-from activities.review.state import Flow, ReviewReport, ReviewState, Validation
+from activities.review.state import Flow, Pair, ReviewReport, ReviewState, Validation
 from activities.review.steps import StateStep
 
 M = TypeVar("M", bound=Frozen)
@@ -85,29 +84,30 @@ class Archive:
     async def numbers(self, key: str) -> list[int]:
         return [int(number) for number in json.loads(await self.store.get_bytes(key))]
 
-    async def log(self, keys: Iterable[str], records: Container[int] | None = None) -> list[Decision]:
-        """Read the decisions on some records, by default on all, in the order in which they were kept."""
+    async def log(
+        self, keys: Iterable[str], records: Container[int] | None = None, stage: Stage | None = None
+    ) -> list[Decision]:
+        """Read the decisions on some records or of a stage, by default all, in the order of the log."""
         rows = [line for key in keys for line in (await self.store.get_bytes(key)).splitlines()]
         return [
             Decision.model_validate(row)
             for row in map(from_json, filter(None, rows))
-            if records is None or row["record"] in records
+            if (records is None or row["record"] in records) and stage in (None, row.get("stage", "titles"))
         ]
 
     async def settled(
-        self,
-        fields: Sequence[AskedField],
-        record: int,
-        keys: Sequence[str],
-        decisions: Iterable[FieldDecision],
-    ) -> tuple[DecidedStudy, tuple[str, ...]]:
+        self, protocol: Protocol, record: int, data: Pair, decisions: Iterable[Decision]
+    ) -> tuple[DecidedStudy, tuple[str, ...]] | None:
         """Return the row of a study as far as it is decided, and the fields on which a person has to decide.
 
-        `keys`: of its two extractions; `decisions`: of people on all studies, oldest first.
+        None where it is not read by both. `decisions`: of people on all studies, oldest first.
         """
-        first, second = [await self.get(key, Extraction) for key in keys]
-        by_field = {decision.field: decision for decision in decisions if decision.record == record}
-        return decided_study(fields, first, second, by_field)
+        first, second = data
+        if first is None or second is None:
+            return None
+        by_field = {made.about: made for made in decisions if made.record == record and made.part == "word"}
+        one, other = await self.get(first.key, Extraction), await self.get(second.key, Extraction)
+        return decided_study(asked_fields(protocol), one, other, by_field)
 
     async def publish(self, step: StateStep) -> ReviewReport:
         """Count everything that a review has come to, and keep it. Raises StoreError."""
@@ -178,7 +178,7 @@ def flow(records: Records, state: ReviewState, log: Iterable[Decision] = ()) -> 
         open=open_,
         sought=len(sought),
         not_retrieved=sum(state.got.get(record) == "not_retrieved" for record in sought),
-        awaited=sum(not state.got.get(record) for record in sought),
+        awaited=len(state.missing()),
         assessed=len(assessed),
         excluded_because=dict(Counter(because)),
         undecided=sum(mark in ("open", "conflict") for mark in second.values()),

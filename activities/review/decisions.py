@@ -16,7 +16,7 @@ import zlib
 from base64 import b64decode, b64encode
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
@@ -27,22 +27,31 @@ Part = Literal["screener", "word", "label"]
 """`screener`: one of the two; `word`: a person who decides a conflict or overrules; `label`: a person who
 labels the random sample."""
 ScreenedStage = Literal["titles", "full_texts"]
-LETTERS: Mapping[Verdict, str] = {"include": "i", "exclude": "e", "unsure": "u"}
-VERDICTS: Mapping[str, Verdict] = {letter: verdict for verdict, letter in LETTERS.items()}
+SCREENED: tuple[ScreenedStage, ...] = get_args(ScreenedStage)
+Stage = Literal["titles", "full_texts", "extraction", "bias"]
+"""The stages in which two read and a person decides."""
+LETTERS: Mapping[str, str] = {"include": "i", "exclude": "e", "unsure": "u"}
+VERDICTS: Mapping[str, Verdict] = {"i": "include", "e": "exclude", "u": "unsure"}
 OPEN = "."
 State = Literal["open", "conflict", "included", "excluded"]
 
 
 class Decision(Frozen):
-    """A decision on one record: as a person sends it, and as it stands in the log."""
+    """A decision on one record, or a part of one: as a person sends it, and as it stands in the log."""
 
     record: int = Field(ge=0)
     """Number of the record in the review, from 0."""
-    verdict: Verdict
+    verdict: Verdict | Literal[""] = ""
+    """Of screening."""
     criterion: str = Field(default="", max_length=60)
     """Id of the criterion that it rests on."""
     reason: str = Field(default="", max_length=1_000)
-    stage: ScreenedStage = "titles"
+    stage: Stage = "titles"
+    about: str = ""
+    """Id of the field, or label of the outcome whose risk of bias is assessed."""
+    value: str = ""
+    """Of a field `first`, `second`, `absent` or the value itself; else the key of the data that one of two
+    extracted, or of an assessment."""
     part: Part = "screener"
     by: str = Field(min_length=1, max_length=80)
     """Name of the screener or the person."""
@@ -148,9 +157,10 @@ def written(marks: str, letters: Mapping[int, str]) -> str:
     return "".join(rows)
 
 
-def latest(decisions: Sequence[Decision]) -> dict[tuple[int, str, Part, str], Decision]:
-    """Return the decision that holds by record, stage, part and person, of a log in its order."""
-    return {(decision.record, decision.stage, decision.part, decision.by): decision for decision in decisions}
+def latest(decisions: Sequence[Decision]) -> list[Decision]:
+    """Return the decisions of a log that hold: the last of each person on each part of a record."""
+    parts = {(made.record, made.stage, made.about, made.part, made.by): made for made in decisions}
+    return list(parts.values())
 
 
 def resting_on(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[Decision]:
@@ -162,6 +172,6 @@ def resting_on(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[D
     changed = set(criteria)
     return [
         decision
-        for decision in latest(decisions).values()
+        for decision in latest(decisions)
         if decision.verdict != "exclude" or not decision.criterion or decision.criterion in changed
     ]

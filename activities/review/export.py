@@ -14,7 +14,7 @@ from activities.messages import _, in_its_language
 from activities.report.formats.bibliography import ARTICLE, Item, ids_of, ris_of
 from activities.report.formats.text import spreadsheet_cell
 from activities.review.archive import Published
-from activities.review.decisions import Decision, State, latest
+from activities.review.decisions import SCREENED, Decision, State, latest
 from activities.review.findings import Findings
 from activities.review.state import SearchRow
 
@@ -93,7 +93,7 @@ def final_states(published: Published) -> list[State]:
 def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
     """Write a line for each record."""
     by_record: dict[int, list[Decision]] = {}
-    for decision in latest(published.decisions).values():
+    for decision in filter(lambda made: made.stage in SCREENED, latest(published.decisions)):
         by_record.setdefault(decision.record, []).append(decision)
 
     def row(number: int, item: Evidence, state: State) -> Row:
@@ -164,7 +164,7 @@ def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
     """Write every record with its decision as keyword and note."""
     reasons = {
         decision.record: f", criterion {decision.criterion}"
-        for decision in latest(published.decisions).values()
+        for decision in latest(published.decisions)
         if decision.verdict == "exclude" and decision.criterion
     }
 

@@ -8,12 +8,11 @@ shown side by side and a person decides. Nothing is filled in by code.
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from pydantic import Field
-
 from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import Frozen, Support
+from activities.review.decisions import Decision
 from activities.review.protocol import ExtractionField, FieldKind, PooledOutcome, Protocol
 from activities.text.normal_form import normalise
 from activities.text.numbers import single
@@ -71,18 +70,6 @@ class Extraction(Frozen):
 def quoted(evidence_id: str, quote: str) -> tuple[Support, ...]:
     """Return what a person quotes of a study; empty where they quote nothing."""
     return (Support(evidence_id=evidence_id, quote=quote.strip()),) if quote.strip() else ()
-
-
-class FieldDecision(Frozen):
-    """A person's decision on a field of a study."""
-
-    record: int
-    field: str
-    value: str
-    """`first`, `second`, `absent`, or the value itself, with the person's own quote if any."""
-    by: str = Field(max_length=80)
-    quote: str = ""
-    reason: str = ""
 
 
 def asked_fields(protocol: Protocol) -> tuple[AskedField, ...]:
@@ -194,7 +181,7 @@ def decided_study(
     fields: Sequence[AskedField],
     first: Extraction,
     second: Extraction,
-    decisions: Mapping[str, FieldDecision],
+    decisions: Mapping[str, Decision],
 ) -> tuple[DecidedStudy, tuple[str, ...]]:
     """Return the row of a study as far as it is decided, and the ids of the fields that are still open.
 
@@ -212,14 +199,14 @@ def decided_study(
 
 
 def _decided(
-    decision: FieldDecision | None, field: str, first: Extraction, second: Extraction
+    decision: Decision | None, field: str, first: Extraction, second: Extraction
 ) -> DecidedValue | None:
     """Return the value that both agree on, or that a person chose or typed; None where there is none."""
     if decision is None or decision.value in CHOSEN:
         stands = {"second": second.value(field), "absent": None}
         value = stands.get(decision.value, first.value(field)) if decision else first.value(field)
     else:
-        support = quoted(first.evidence_id, decision.quote)
+        support = quoted(first.evidence_id, " ".join(decision.words))
         value = Value(field=field, text=decision.value.strip(), support=support)
     if value is None:
         return None

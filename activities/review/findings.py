@@ -36,7 +36,6 @@ from activities.review.extraction import (
     AGREED,
     AskedField,
     DecidedStudy,
-    FieldDecision,
     asked_fields,
     figure_id,
     number_of,
@@ -131,7 +130,8 @@ async def findings_of(
         return None
     included = state.included()
     works = await archive.store.get_many([state.studies.texts[number] for number in included])
-    bias = await _bias(archive, state)
+    assessed = [state.assessment(*unit) for unit in state.units("bias")]
+    bias = tuple([await archive.get(key, BiasAssessment) for key in assessed if key not in ("", NOT_A_TRIAL)])
     trials = {judgement.evidence_id for judgement in bias}
     # who answers the questions of RoB 2 says that the study is a randomised trial, whatever its record says
     works = [
@@ -142,16 +142,12 @@ async def findings_of(
         Study.of(place, number, work)
         for place, (number, work) in enumerate(zip(included, works, strict=True), 1)
     ]
-    fields = asked_fields(protocol)
-    decisions = await archive.lines(state.studies.decisions, FieldDecision)
-    pairs = [(number, state.studies.extracted.get(number, ("",))) for number in included]
-    rows = tuple(
-        [(await archive.settled(fields, number, pair, decisions))[0] for number, pair in pairs if all(pair)]
-    )
+    decisions = [made for made in log if made.stage == "extraction"]
+    settled = [await archive.settled(protocol, n, state.studies.of(n), decisions) for n in included]
+    rows = tuple(row[0] for row in settled if row)
     names = {study.evidence_id: study.label for study in studies}
     facts = {work.evidence_id: facts_of(work, None) for work in works}
-    by_record = {str(study.record): study.evidence_id for study in studies}
-    left_out = (key.split("/")[0] for key, value in state.studies.assessed.items() if value == NOT_A_TRIAL)
+    left_out = {n for n, outcome in state.units("bias") if state.assessment(n, outcome) == NOT_A_TRIAL}
     return Findings(
         studies=tuple(studies),
         excluded=tuple(
@@ -164,10 +160,10 @@ async def findings_of(
             for number in state.sought()
             if state.got.get(number) == "not_retrieved"
         ),
-        fields=fields,
+        fields=asked_fields(protocol),
         rows=rows,
         bias=bias,
-        not_assessed=tuple(dict.fromkeys(by_record[number] for number in left_out if number in by_record)),
+        not_assessed=tuple(study.evidence_id for study in studies if study.record in left_out),
         syntheses=tuple(
             synthesise(outcome, protocol.question, rows, names, facts)
             for outcome in protocol.outcomes
@@ -194,16 +190,6 @@ def _excluded(number: int, protocol: Protocol, records: Records, log: Sequence[D
             for quote in (decision.words if decision else ())
         ),
     )
-
-
-async def _bias(archive: "Archive", state: ReviewState) -> tuple[BiasAssessment, ...]:
-    included = set(map(str, state.included()))
-    keys = [
-        key
-        for name, key in sorted(state.studies.assessed.items())
-        if key != NOT_A_TRIAL and name.split("/")[0] in included
-    ]
-    return tuple([await archive.get(key, BiasAssessment) for key in keys])
 
 
 def synthesise(

@@ -16,7 +16,6 @@ from activities.review.archive import Published
 from activities.review.chapters import paragraph
 from activities.review.decisions import latest
 from activities.review.export import final_states
-from activities.review.extraction import AGREED
 from activities.review.state import Share
 
 MAX_LISTED = 500
@@ -34,9 +33,10 @@ PARTS: dict[str, str] = {
     "screener": N_("screener"),
     "word": N_("word on a conflict"),
     "label": N_("label"),
-    "field": N_("field"),
-    "result": N_("result"),
+    "word extraction": N_("field"),
+    "word bias": N_("result"),
 }
+"""Part of a decision, or part and stage -> its name."""
 
 
 @in_its_language
@@ -272,16 +272,15 @@ def _tools(published: Published, version: str) -> Iterator[Block]:
         yield table(head, tools, _("Models as they were used"))
     else:
         yield from paragraph(_("No model was used for decisions."))
-    made: Counter[tuple[str, str, str, str]] = Counter(
-        (decision.by, "model" if decision.model else "person", decision.stage, decision.part)
-        for decision in latest(published.decisions).values()
+    made = Counter(
+        (row.by, "model" if row.model else "person", row.stage, row.part)
+        for row in latest(published.decisions)
     )
-    if (findings := published.findings) is not None:
-        by = [value.by for row in findings.rows for value in row.values if value.by != AGREED]
-        made += Counter((name, "person", "extraction", "field") for name in by)
-        made += Counter((bias.decided_by, "person", "bias", "result") for bias in findings.bias)
     rows = [
-        (name, _(SCREENERS[kind]), _(STAGES[stage]), _(PARTS[part]), number(count))
+        (
+            *(name, _(SCREENERS[kind]), _(STAGES[stage])),
+            *(_(PARTS.get(f"{part} {stage}", PARTS[part])), number(count)),
+        )
         for (name, kind, stage, part), count in sorted(made.items())
     ]
     columns = (_("Who"), _("Kind"), _("Stage"), _("Part"), _("Decisions that hold"))

@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple
 from pydantic import ConfigDict, Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Price, Usage
-from activities.review.decisions import OPEN, Decision, Marks, ScreenedStage
-from activities.review.extraction import FieldDecision
+from activities.review.bias import ASSESSED
+from activities.review.decisions import OPEN, SCREENED, Decision, Marks, ScreenedStage, Stage
 from activities.review.protocol import Amendment, Protocol
 
 Phase = Literal["ranked", "sample", "done"]
@@ -18,6 +18,9 @@ FullText = Literal["", "got", "not_retrieved"]
 TaskKind = Literal["label", "screen", "conflict", "extract", "text", "field", "bias"]
 NOT_A_TRIAL = "-"
 """Stands for the key of an assessment where a person says that the study is no randomised trial."""
+
+Unit = tuple[int, str]
+"""A record, and the outcome whose risk of bias is assessed; else nothing."""
 
 
 class Waiting(NamedTuple):
@@ -212,30 +215,50 @@ class Carried(Compact):
     model_config = ConfigDict(frozen=False)
 
 
+class Data(Frozen):
+    """The data of a study as one of two extractors read them."""
+
+    key: str
+    version: int = 1
+    """Of the protocol that they were read by."""
+
+
+Pair = tuple[Data | None, Data | None]
+
+
+def of_places(data: Pair, places: Sequence[int | None]) -> Pair:
+    """Return what the extractors of these places read; None: one who has read nothing."""
+    first, second = (None if place is None else data[place] for place in places)
+    return first, second
+
+
 class StudiesState(Carried):
     """What was read and decided of the studies, by keys."""
 
     texts: dict[int, EvidenceRef] = Field(default_factory=dict)
     """Record -> the work with its full text."""
-    extracted: dict[int, tuple[str, ...]] = Field(default_factory=dict)
-    """Record -> keys of what each extractor read, by the place of the screener; empty: not yet."""
-    changed: list[str] = Field(default_factory=list)
-    """Fields that were amended, before the amendment is applied."""
-    outdated: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    """`place/record` -> fields that the extractor reads again, since the protocol changed them."""
+    extracted: dict[int, Pair] = Field(default_factory=dict)
+    """Record -> what each extractor read, by the place of the screener."""
+    since: dict[str, int] = Field(default_factory=dict)
+    """Field -> version of the protocol by which it changed last."""
+    unsettled: bool = False
+    """Extractions, or decisions on fields, were not compared yet."""
     pending: dict[int, tuple[str, ...]] = Field(default_factory=dict)
     """Record -> fields on which a person has to decide."""
     silent: tuple[str, ...] = ()
     """Results that a study does not report: their risk of bias is not assessed."""
-    decided: list[FieldDecision] = Field(default_factory=list)
-    """Decisions of people that were not applied yet."""
-    decisions: str = ""
-    """Key of those that were."""
-    unsettled: bool = False
     proposed: dict[str, str] = Field(default_factory=dict)
     """`record/outcome` -> key of the answers that a model proposes on the risk of bias."""
     assessed: dict[str, str] = Field(default_factory=dict)
     """`record/outcome` -> key of the assessment of the risk of bias, or `NOT_A_TRIAL`."""
+
+    def of(self, record: int) -> Pair:
+        """Return what each of two extractors read of a study."""
+        return self.extracted.get(record, (None, None))
+
+    def outdated(self, data: Data) -> tuple[str, ...]:
+        """Return the fields that were amended since data were read."""
+        return tuple(field for field, version in self.since.items() if version > data.version)
 
 
 class ReviewState(Carried):
@@ -318,9 +341,6 @@ class ReviewState(Carried):
         else:
             self.full_texts = marks
 
-    def are_settled(self, stage: ScreenedStage, records: Iterable[int]) -> bool:
-        return all(self.marks(stage).state(record) in ("included", "excluded") for record in records)
-
     @property
     def labelling(self) -> bool:
         """Records of the sample wait for their labels."""
@@ -330,6 +350,10 @@ class ReviewState(Carried):
         """Return the records whose full texts are sought."""
         return [number for number, state in enumerate(self.titles.states()) if state == "included"]
 
+    def missing(self) -> list[int]:
+        """Return the records whose full texts are neither here nor given up."""
+        return [number for number in self.sought() if not self.got.get(number)]
+
     def retrieved(self) -> list[int]:
         """Return the records whose full texts are here."""
         return [number for number in self.sought() if self.got.get(number) == "got"]
@@ -338,11 +362,45 @@ class ReviewState(Carried):
         """Return the records that are in the review after their full texts."""
         return [number for number in self.retrieved() if self.full_texts.state(number) == "included"]
 
-    def results(self) -> list[tuple[int, str]]:
-        """Return the results whose risk of bias is assessed: record and label of the outcome."""
-        outcomes = [outcome.label for outcome in self.protocol.outcomes] or [""]
-        every = [(number, outcome) for number in self.included() for outcome in outcomes]
-        return [result for result in every if study_key(*result) not in self.studies.silent]
+    def units(self, stage: Stage) -> list[Unit]:
+        """Return what is read and decided at a stage: of titles, the records of the round."""
+        protocol = self.protocol
+        if stage == "titles":
+            return [(number, "") for number in (self.course.batch if self.course else ())]
+        if stage == "full_texts":
+            return [(number, "") for number in self.retrieved()]
+        if stage == "extraction":
+            return [(number, "") for number in self.included() if protocol.extracts]
+        outcomes = [outcome.label for outcome in protocol.outcomes] or [""]
+        every = [(n, outcome) for n in self.included() for outcome in outcomes if protocol.bias == "rob2"]
+        return [unit for unit in every if study_key(*unit) not in self.studies.silent]
+
+    def unread(self, stage: Stage, place: int, units: Iterable[Unit]) -> list[Unit]:
+        """Return the units that the screener at a place still has to read."""
+        studies = self.studies
+        if stage == "bias":
+            return [unit for unit in self.undecided(stage, units) if study_key(*unit) not in studies.proposed]
+        if stage == "extraction":
+            again = self.protocol.screeners[place].kind == "model"
+            data = ((unit, studies.of(unit[0])[place]) for unit in units)
+            return [unit for unit, read in data if read is None or (again and studies.outdated(read))]
+        marks = self.marks(stage)
+        letters = marks.of_screener(place)
+        return [unit for unit in units if letters[unit[0]] == marks.words[unit[0]] == OPEN]
+
+    def undecided(self, stage: Stage, units: Iterable[Unit]) -> list[Unit]:
+        """Return the units of a stage that are not settled."""
+        studies = self.studies
+        if stage == "bias":
+            return [unit for unit in units if not self.assessment(*unit)]
+        if stage == "extraction":
+            return [unit for unit in units if None in studies.of(unit[0]) or studies.pending.get(unit[0])]
+        return [unit for unit in units if self.marks(stage).state(unit[0]) in ("open", "conflict")]
+
+    def assessment(self, record: int, outcome: str) -> str:
+        """Return the key of the assessment of a result; `NOT_A_TRIAL` for a kind of work that is none."""
+        trial = self.studies.texts[record].evidence_type in ASSESSED
+        return self.studies.assessed.get(study_key(record, outcome), "" if trial else NOT_A_TRIAL)
 
     def waiting(self, by: str, order: Sequence[int] = ()) -> Iterator[Waiting]:
         """Yield what a person decides on, in order.
@@ -351,43 +409,31 @@ class ReviewState(Carried):
         round, those behind it in the stored `order`, full texts and data; for all others, conflicts. Full
         texts that are missing, fields and risks of bias come last, for everybody.
         """
-        titles, texts, place = self.titles, self.full_texts, self.place_of(by)
+        titles, place = self.titles, self.place_of(by)
         if self.labelling:
             yield from (Waiting(n, "label") for n in self.sample if titles.labels[n] == OPEN)
             return
-        if place is None:
-            differ = [n for n, mark in enumerate(titles.states()) if mark == "conflict"]
-            yield from (Waiting(n, "conflict") for n in differ)
-            differ = [n for n in self.retrieved() if texts.state(n) == "conflict"]
-            yield from (Waiting(n, "conflict", "full_texts") for n in differ)
-        else:
-            unread = titles.of_screener(place)
-            if self.course is not None and self.course.phase != "done":
-                for n in dict.fromkeys((*self.course.batch, *order)):
-                    if unread[n] == titles.words[n] == titles.labels[n] == OPEN:
-                        yield Waiting(n, "screen")
-            for n in self.retrieved():
-                if texts.of_screener(place)[n] == texts.words[n] == OPEN:
-                    yield Waiting(n, "screen", "full_texts")
-            for n in self.included() if self.protocol.extracts else ():
-                if not self.studies.extracted.get(n, ("", ""))[place]:
-                    yield Waiting(n, "extract", "full_texts")
+        for stage in SCREENED if place is None else ():
+            states = self.marks(stage).states()
+            works = self.retrieved() if stage == "full_texts" else range(self.total)
+            yield from (Waiting(n, "conflict", stage) for n in works if states[n] == "conflict")
+        if place is not None:
+            course = self.course
+            near = dict.fromkeys((*course.batch, *order)) if course and course.phase != "done" else ()
+            own = self.unread("titles", place, [(n, "") for n in near if titles.labels[n] == OPEN])
+            yield from (Waiting(n, "screen") for n, _ in own)
+            own = self.unread("full_texts", place, self.units("full_texts"))
+            yield from (Waiting(n, "screen", "full_texts") for n, _ in own)
+            own = self.unread("extraction", place, self.units("extraction"))
+            yield from (Waiting(n, "extract", "full_texts") for n, _ in own)
         yield from (Waiting(n, "text") for n in self.sought() if self.got.get(n) == "")
-        decided = {(decision.record, decision.field) for decision in self.studies.decided}
         for n in self.included():
-            for field in self.studies.pending.get(n, ()):
-                if (n, field) not in decided:
-                    yield Waiting(n, "field", "full_texts", field)
-        yield from (Waiting(n, "bias", "full_texts", outcome) for n, outcome in self.unassessed())
-
-    def unassessed(self) -> Iterator[tuple[int, str]]:
-        """Yield the results whose risk of bias a person decides on: read, and with a proposal of a model."""
-        studies, protocol = self.studies, self.protocol
-        for n, outcome in self.results() if protocol.bias == "rob2" else ():
-            read = not protocol.extracts or all(studies.extracted.get(n, ("",)))
-            ready = study_key(n, outcome) in studies.proposed if protocol.models else read
-            if ready and study_key(n, outcome) not in studies.assessed:
-                yield n, outcome
+            fields = self.studies.pending.get(n, ())
+            yield from (Waiting(n, "field", "full_texts", field) for field in fields)
+        for n, outcome in self.undecided("bias", self.units("bias")):
+            read = not self.protocol.extracts or None not in self.studies.of(n)
+            if study_key(n, outcome) in self.studies.proposed if self.protocol.models else read:
+                yield Waiting(n, "bias", "full_texts", outcome)
 
     def awaited(self) -> dict[str, int]:
         """Count the works that each person who screens has not decided on."""

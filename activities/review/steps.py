@@ -3,19 +3,14 @@
 What grows with the records is passed by the key of a blob; only numbers and letters travel.
 """
 
-from typing import Literal
-
 from pydantic import Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Usage
 from activities.contracts.step import StepContext
-from activities.review.decisions import Decision, Marks, Verdict
+from activities.review.decisions import Decision, Marks, Stage, Verdict
 from activities.review.extraction import AskedField
 from activities.review.protocol import Criterion
 from activities.review.state import Course, ReviewState
-
-ReadStage = Literal["titles", "full_texts", "extraction", "bias"]
-"""The stages in which models read."""
 
 
 class ScreenInput(StepContext):
@@ -90,7 +85,7 @@ class ReadStep(Compact):
     """One call of a model: several records by title and abstract, or one full text for one stage."""
 
     run_id: str
-    stage: ReadStage
+    stage: Stage
     records: str = ""
     numbers: tuple[int, ...]
     text: EvidenceRef | None = None
@@ -141,8 +136,6 @@ class Amended(Compact):
 
 
 class SettledFields(Frozen):
-    decisions: str
-    """Key of all decisions so far."""
     pending: dict[int, tuple[str, ...]] = Field(default_factory=dict)
     """Record -> fields on which a person has to decide."""
     silent: tuple[str, ...] = ()

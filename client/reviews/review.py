@@ -18,11 +18,10 @@ from activities.evidence_store import EvidenceStore
 from activities.messages import counted
 from activities.review.archive import Archive, Published
 from activities.review.bias import FIELDS, BiasAssessment, decide
-from activities.review.decisions import Decision, ScreenedStage, Verdict, latest
+from activities.review.decisions import Decision, Part, ScreenedStage, Stage, Verdict, latest
 from activities.review.extraction import (
     AskedField,
     Extraction,
-    FieldDecision,
     Value,
     asked_fields,
     checked_value,
@@ -37,7 +36,7 @@ from client.failures import BadInput, Failure, NoAnswer, faults_of
 from client.listing import Row, describe
 from client.run import named
 from client.runs.query import query
-from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress, StudyData
+from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress
 
 UPDATE_SECONDS = 60.0
 POLL_SECONDS = 0.5
@@ -187,7 +186,7 @@ class Review:
         waiting = list(view.waiting(by, order))
         chosen = waiting[:most]
         differ = {row.record for row in chosen if row.kind == "conflict"}
-        made = latest(await self.decisions(view, differ) if differ else ()).values()
+        made = latest(await self.decisions(view, differ) if differ else ())
         return [
             await self._task(view, row, by, len(waiting) - at, made if row.kind == "conflict" else ())
             for at, row in enumerate(chosen)
@@ -219,12 +218,11 @@ class Review:
         values: tuple[Value | None, ...] = ()
         if kind == "extract":
             fields, place = asked_fields(view.protocol), view.place_of(by)
-            keys = view.studies.extracted.get(record, ("", ""))
-            if place is not None and keys[place]:
-                values = (await self.archive.get(keys[place], Extraction)).values
+            if place is not None and (data := view.studies.of(record)[place]):
+                values = (await self.archive.get(data.key, Extraction)).values
         elif kind == "field":
             fields = tuple(field for field in asked_fields(view.protocol) if field.id == about)
-            both = [await self.archive.get(key, Extraction) for key in view.studies.extracted[record]]
+            both = [await self.archive.get(data.key, Extraction) for data in view.studies.of(record) if data]
             values = tuple(extraction.value(about) for extraction in both)
         elif kind == "bias":
             fields, values = FIELDS, (await self._proposal(view, record, about)).values
@@ -281,9 +279,13 @@ class Review:
         label: Label = False,
     ) -> str:
         """Decide on one record: as a screener, or on a conflict."""
-        stage, part = "full_texts" if full_texts else "titles", "label" if label else "screener"
-        made = {"record": record, "verdict": verdict, "criterion": criterion, "reason": reason, "by": by}
-        return await self.send("decide", Decision, **made, stage=stage, part=part)
+        part: Part = "label" if label else "screener"
+        stage: ScreenedStage = "full_texts" if full_texts else "titles"
+        more = {"verdict": verdict, "criterion": criterion, "reason": reason}
+        return await self._decide(record, stage, part, by, **more)
+
+    async def _decide(self, record: int, stage: Stage, part: Part, by: str, **more: object) -> str:
+        return await self.send("decide", Decision, record=record, stage=stage, part=part, by=by, **more)
 
     async def overrule(
         self,
@@ -296,9 +298,9 @@ class Review:
         full_texts: OfFullText = False,
     ) -> str:
         """Overrule what was decided on a record; what rests on it is made again."""
-        stage = "full_texts" if full_texts else "titles"
-        made = {"record": record, "verdict": verdict, "criterion": criterion, "reason": reason, "by": by}
-        return await self.send("decide", Decision, **made, stage=stage, part="word")
+        stage: ScreenedStage = "full_texts" if full_texts else "titles"
+        more = {"verdict": verdict, "criterion": criterion, "reason": reason}
+        return await self._decide(record, stage, "word", by, **more)
 
     async def amend(
         self, protocol: Path, *, by: str | None = None, reason: Annotated[str, Field(min_length=1)]
@@ -340,7 +342,7 @@ class Review:
         if path is None:
             raise BadInput("name a folder or a file, or --record N --none")
         view = await self.view()
-        waiting = [n for n in view.sought() if not view.got.get(n) and record in (None, n)]
+        waiting = [n for n in view.missing() if record in (None, n)]
         if record is not None and not waiting:
             raise BadInput(f"the full text of record {record} is not awaited")
         refs = (await self.records(view)).records
@@ -360,8 +362,9 @@ class Review:
         if quote:
             _, text = await self._study(record)
             _check_quote(await self.archive.store.get(text), quote)
-        values = {"record": record, "field": field, "value": value, "quote": quote, "reason": reason}
-        await self.send("decide_field", FieldDecision, by=by, **values)
+        words = tuple(filter(None, (quote.strip(),)))
+        more = {"about": field, "value": value, "words": words, "reason": reason}
+        await self._decide(record, "extraction", "word", by, **more)
 
     async def extract(self, record: Number, values: Values = NONE, *, by: str, quotes: Quotes = NONE) -> str:
         """Give the data of a study, as the person who is one of the two extractors."""
@@ -384,7 +387,7 @@ class Review:
             ]
         made = Extraction(evidence_id=text.evidence_id, values=tuple(rows))
         key = await self.archive.put(made)
-        await self.send("extract", StudyData, by=by, record=record, key=key)
+        await self._decide(record, "extraction", "screener", by, value=key)
         return counted(len(rows), "field")
 
     async def assess(
@@ -408,7 +411,7 @@ class Review:
             with refusals():
                 made = decide(proposal, outcome, answers, by, several=several, reason=reason)
             key = await self.archive.put(made)
-        await self.send("assess", StudyData, by=by, record=record, outcome=outcome, key=key)
+        await self._decide(record, "bias", "word", by, about=outcome, value=key)
         return made
 
     async def _study(self, record: int) -> tuple[ReviewState, EvidenceRef]:

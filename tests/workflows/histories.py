@@ -168,7 +168,7 @@ HISTORIES: Mapping[str, History] = {
         first=True,
     ),
     "review-extractor": History(
-        "test_review_studies.py::test_a_person_may_be_one_of_the_extractors", "extract provide_full_text"
+        "test_review_studies.py::test_a_person_may_be_one_of_the_extractors", "decide provide_full_text"
     ),
     "review-living": History(
         "test_review_studies.py::test_a_living_review_tells_which_conclusion_changed_and_nothing_else",
@@ -176,7 +176,7 @@ HISTORIES: Mapping[str, History] = {
     ),
     "review-studies": History(
         "test_review_studies.py::test_a_review_goes_from_full_texts_to_a_pooled_conclusion",
-        "assess decide_field provide_full_text read_for_review settle_fields",
+        "decide provide_full_text read_for_review settle_fields",
     ),
     "revision": History(
         "test_refresh.py::test_a_report_is_changed_as_it_was_asked",

@@ -9,25 +9,21 @@ Invariants:
 """
 
 from collections.abc import Sequence
+from typing import Literal
 
 from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 from activities.contracts.errors import DecisionError
-from activities.review.decisions import LETTERS, OPEN, Decision, Part, State
-from activities.review.extraction import CHOSEN, FieldDecision, asked_fields, checked_value
+from activities.review.decisions import LETTERS, OPEN, SCREENED, Decision, Part, ScreenedStage, State
+from activities.review.extraction import CHOSEN, asked_fields, checked_value
 from activities.review.protocol import ProtocolError, Screener, amendment
-from activities.review.state import ReviewState, study_key
+from activities.review.state import ReviewState, of_places, study_key
 from workflows.handlers import query, signal
 from workflows.review.pace import Pace
-from workflows.review.studies import Studies
-from workflows.review.types import (
-    Amend,
-    PartCopy,
-    ProvideFullText,
-    ReviewProgress,
-    StudyData,
-)
+from workflows.review.reading import Reading
+from workflows.review.texts import FullTexts
+from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress
 
 SHOWN = {"estimate", "counted", "files", "again", "paused", "reports", "next_search"}
 """Fields of the state that its progress has as they are."""
@@ -41,7 +37,8 @@ class ReviewMessages:
     """Declares the handlers of a review; they act on the state that the workflow holds."""
 
     pace: Pace
-    studies: Studies
+    reading: Reading
+    texts: FullTexts
 
     @property
     def state(self) -> ReviewState:
@@ -59,7 +56,7 @@ class ReviewMessages:
         elif self.pace.gate == "report":
             self.state.report_by = by
         elif self.pace.gate == "full_texts":
-            self.studies.give_up_texts()
+            self.texts.give_up()
 
     @signal
     async def pause(self, *_: object) -> None:
@@ -78,12 +75,36 @@ class ReviewMessages:
         self.state.closed = True
 
     @workflow.update
-    async def decide(self, decision: Decision) -> State:
-        """Decide on a record: as a screener, on a conflict, on the blind sample, or overruling what holds."""
-        state, part, letter = self.state, self._part(decision), {decision.record: LETTERS[decision.verdict]}
-        marks = state.marks(decision.stage)
+    async def decide(self, decision: Decision) -> State | Literal["decided"]:
+        """Decide on a record: as a screener, on a conflict, on the blind sample, or overruling what holds.
+
+        Also on the data of a study as one of two extractors, on a field, or on the risk of bias of a result.
+        """
+        state, studies, part = self.state, self.state.studies, self._part(decision)
+        became: State | Literal["decided"] = "decided"
+        if decision.stage == "bias":
+            studies.assessed[study_key(decision.record, decision.about)] = decision.value
+        elif decision.stage == "extraction" and part == "screener":
+            place = self.reading.place_of(decision.by)
+            self.reading.keep_data(place, decision.record, decision.value)
+        elif decision.stage == "extraction":
+            left = studies.pending.get(decision.record, ())
+            studies.pending[decision.record] = tuple(field for field in left if field != decision.about)
+            studies.unsettled = True
+        else:
+            became = self._mark(decision, decision.stage, part)
+        words = decision.words if decision.stage == "extraction" else ()
+        made = {"part": part, "at": self.pace.at(), "protocol": state.version, "words": words}
+        state.pending.append(decision.replace(**made, model="", prompt=""))
+        state.changes += 1
+        return became
+
+    def _mark(self, decision: Decision, stage: ScreenedStage, part: Part) -> State:
+        """Write a decision of screening as a letter; return what follows for its record."""
+        state, letter = self.state, {decision.record: LETTERS[decision.verdict]}
+        marks = state.marks(stage)
         if part == "screener":
-            marks = marks.with_screener(self.studies.reading.place_of(decision.by), letter)
+            marks = marks.with_screener(self.reading.place_of(decision.by), letter)
         elif part == "label":
             marks = marks.with_labels(letter)
             state.labellers = list(dict.fromkeys((*state.labellers, decision.by)))
@@ -92,54 +113,72 @@ class ReviewMessages:
         if decision.part == "word":
             state.restate = True
             state.again += 1
-        state.mark(decision.stage, marks)
-        made = {"part": part, "at": self.pace.at(), "protocol": state.version}
-        state.pending.append(decision.replace(**made, words=(), model="", prompt=""))
-        state.changes += 1
+        state.mark(stage, marks)
         return marks.state(decision.record)
 
     @decide.validator
     def _check_decide(self, decision: Decision) -> None:
-        self._check_record(decision.record)
-        if decision.criterion and self.state.protocol.criterion(decision.criterion) is None:
-            ids = ", ".join(rule.id for rule in self.state.protocol.criteria)
-            raise refused(f"{decision.criterion} is no criterion of the protocol; there are: {ids}")
-        if decision.stage == "full_texts" and decision.verdict == "exclude" and not decision.criterion:
-            raise refused("a full text is excluded by a criterion: name its id")
-        if reason := self._fault(decision):
-            raise refused(f"record {decision.record} {reason}")
+        if fault := self._fault(decision):
+            raise refused(fault)
 
     def _fault(self, decision: Decision) -> str:
         """Say why a decision cannot be taken; empty where it can."""
-        part, record = self._part(decision), decision.record
-        state = self.state.marks(decision.stage).state(record)
-        if part == "screener":
-            return ""
-        if part == "label":
-            if record not in self.state.sample:
-                return "is not of the sample that is labelled"
-            unsure = "is labelled include or exclude: it is what screeners are measured by"
-            return unsure if decision.verdict == "unsure" else ""
-        if decision.verdict == "unsure":
-            return "is decided by a word: include or exclude"
+        state, protocol, record = self.state, self.state.protocol, decision.record
+        if record >= state.total:
+            return f"there is no record {record}; there are {state.total}, from 0 on"
+        if decision.stage in SCREENED:
+            return self._screening_fault(decision, decision.stage)
+        if record not in state.included():
+            return f"record {record} is not included by its full text"
+        labels = [outcome.label for outcome in protocol.outcomes] or [""]
+        if decision.stage == "bias":
+            unknown = f"{decision.about!r} is no outcome of the protocol: {', '.join(labels)}"
+            return "" if decision.about in labels else unknown
+        if decision.part == "screener":
+            nobody = f"{decision.by} is no extractor of the protocol: its screeners extract"
+            return "" if decision.by in protocol.people else nobody
+        try:
+            checked_value(asked_fields(protocol), decision.about, decision.value, CHOSEN)
+        except DecisionError as error:
+            return str(error)
+        return ""
+
+    def _screening_fault(self, decision: Decision, stage: ScreenedStage) -> str:
+        part, record, protocol = self._part(decision), decision.record, self.state.protocol
+        state = self.state.marks(stage).state(record)
+        if decision.criterion and protocol.criterion(decision.criterion) is None:
+            ids = ", ".join(rule.id for rule in protocol.criteria)
+            return f"{decision.criterion} is no criterion of the protocol; there are: {ids}"
+        if stage == "full_texts" and decision.verdict == "exclude" and not decision.criterion:
+            return "a full text is excluded by a criterion: name its id"
+        labels = self.state.titles.labels
+        is_blind = stage == "titles" and record in self.state.sample and labels[record] == OPEN
+        people = ", ".join(protocol.people) or "models"
+        faults = {
+            "is included, excluded or unsure": not decision.verdict,
+            "is not of the sample that is labelled": part == "label" and record not in self.state.sample,
+            "is labelled include or exclude: it is what screeners are measured by": part == "label"
+            and decision.verdict == "unsure",
+            "is decided by a word: include or exclude": part == "word" and decision.verdict == "unsure",
+        }
         if decision.part == "word":
-            if state not in ("included", "excluded"):
-                return "is not settled; decide on it instead"
-            return "" if decision.reason.strip() else "is overruled with a reason"
-        sample = self.state.sample if decision.stage == "titles" else ()
-        if record in sample and self.state.titles.labels[record] == OPEN:
-            return "is of the sample: label it blind first"
-        if state == "open":
-            screeners = ", ".join(self.state.protocol.people) or "models"
-            return f"is not decided by both screeners yet; its screeners: {screeners}"
-        return "" if state == "conflict" else f"is {state} already; overrule it with a reason"
+            faults["is not settled; decide on it instead"] = state not in ("included", "excluded")
+            faults["is overruled with a reason"] = not decision.reason.strip()
+        elif part == "word":
+            faults["is of the sample: label it blind first"] = is_blind
+            faults[f"is not decided by both screeners yet; its screeners: {people}"] = state == "open"
+            faults[f"is {state} already; overrule it with a reason"] = state != "conflict"
+        fault = next((fault for fault, holds in faults.items() if holds), "")
+        return fault and f"record {record} {fault}"
 
     def _part(self, decision: Decision) -> Part:
         """Tell by what right a person decides: as a screener only where they may still do."""
-        if decision.part != "screener" or decision.by not in self.state.protocol.people:
-            return decision.part if decision.part != "screener" else "word"
+        if decision.part != "screener" or decision.stage not in SCREENED:
+            return decision.part
+        if decision.by not in self.state.protocol.people:
+            return "word"
         marks, record = self.state.marks(decision.stage), decision.record
-        letters = marks.of_screener(self.studies.reading.place_of(decision.by))
+        letters = marks.of_screener(self.reading.place_of(decision.by))
         may = (letters[record] == OPEN or not marks.both(record)) and marks.words[record] == OPEN
         return "screener" if may else "word"
 
@@ -158,7 +197,9 @@ class ReviewMessages:
         self._replace_screeners(state.protocol.screeners, message.protocol.screeners)
         before = {field.id: field for field in asked_fields(state.protocol)}
         after = asked_fields(message.protocol)
-        state.studies.changed += [field.id for field in after if before.get(field.id) != field]
+        changed = (field.id for field in after if before.get(field.id) != field)
+        state.studies.since |= dict.fromkeys(changed, made.version)
+        state.studies.unsettled = bool(state.studies.extracted)
         state.protocol, state.protocol_key = message.protocol, message.protocol_key
         state.amendments.append(made)
         state.touched += made.keys
@@ -185,11 +226,8 @@ class ReviewMessages:
         if places == [0, 1]:
             return
         state.titles, state.full_texts = state.titles.of_places(places), state.full_texts.of_places(places)
-        studies.extracted = {
-            record: tuple("" if one is None else keys[one] for one in places)
-            for record, keys in studies.extracted.items()
-        }
-        studies.outdated, state.unanswered = {}, {}
+        studies.extracted = {record: of_places(data, places) for record, data in studies.extracted.items()}
+        state.unanswered = {}
 
     @amend.validator
     def _check_amend(self, message: Amend) -> None:
@@ -201,72 +239,19 @@ class ReviewMessages:
     @workflow.update
     async def provide_full_text(self, message: ProvideFullText) -> str:
         """Provide the full text of a record, or say that it cannot be retrieved."""
-        self.studies.keep_text(message.record, message.ref)
+        self.texts.keep(message.record, message.ref)
         return "the full text is here" if message.ref else "it is counted as not retrieved"
 
     @provide_full_text.validator
     def _check_full_text(self, message: ProvideFullText) -> None:
-        self._check_record(message.record)
-        if self.state.titles.state(message.record) != "included":
+        if message.record not in self.state.sought():
             raise refused(f"the full text of record {message.record} is not sought")
-
-    @workflow.update
-    async def decide_field(self, message: FieldDecision) -> str:
-        """Decide on a field on which two extractors differ, or that both read wrongly."""
-        self.state.studies.decided.append(message)
-        self.state.studies.unsettled = True
-        self.state.changes += 1
-        return f"record {message.record}, {message.field}: {message.value}"
-
-    @decide_field.validator
-    def _check_field(self, message: FieldDecision) -> None:
-        self._check_study(message.record)
-        try:
-            checked_value(asked_fields(self.state.protocol), message.field, message.value, CHOSEN)
-        except DecisionError as error:
-            raise refused(str(error)) from error
-
-    @workflow.update
-    async def extract(self, message: StudyData) -> str:
-        """Give what a person extracted of a study, as one of the two extractors."""
-        self.studies.keep_extraction(message.record, message.by, message.key)
-        self.state.changes += 1
-        return f"the data of record {message.record} are here"
-
-    @extract.validator
-    def _check_extract(self, message: StudyData) -> None:
-        self._check_study(message.record)
-        if message.by not in self.state.protocol.people:
-            raise refused(f"{message.by} is no extractor of the protocol: its screeners extract")
-
-    @workflow.update
-    async def assess(self, message: StudyData) -> str:
-        """Decide on the risk of bias of a result."""
-        self.state.studies.assessed[study_key(message.record, message.outcome)] = message.key
-        self.state.changes += 1
-        return f"the risk of bias of record {message.record} is decided"
-
-    @assess.validator
-    def _check_assess(self, message: StudyData) -> None:
-        self._check_study(message.record)
-        labels = [outcome.label for outcome in self.state.protocol.outcomes] or [""]
-        if message.outcome not in labels:
-            raise refused(f"{message.outcome!r} is no outcome of the protocol: {', '.join(labels)}")
 
     @workflow.update
     async def part(self, message: PartCopy) -> str:
         """Part a copy that was merged wrongly: it becomes a record of its own."""
         self.pace.to_part.append(message.blob)
         return "the copy becomes a record of its own at the next step"
-
-    def _check_record(self, record: int) -> None:
-        if record >= self.state.total:
-            raise refused(f"there is no record {record}; there are {self.state.total}, from 0 on")
-
-    def _check_study(self, record: int) -> None:
-        self._check_record(record)
-        if record not in self.state.included():
-            raise refused(f"record {record} is not included by its full text")
 
     @query
     def progress(self) -> ReviewProgress:

@@ -1,4 +1,8 @@
-"""Models that read for a review, several calls at once, and screening in rounds.
+"""The stages of a review, of titles, full texts, data and risk of bias: models read, and people settle.
+
+Each stage is the same: readers are asked for the units that they have not read, several calls at once, and
+people decide what that leaves open, until every unit is settled. What differs is what a unit is and when it
+is settled (`ReviewState`), and what is kept of an answer. Screening of titles does it in rounds.
 
 Invariants:
 
@@ -8,21 +12,19 @@ Invariants:
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from functools import partial
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from activities.contracts.evidence import EvidenceRef
 from activities.messages import counted
-from activities.review.decisions import OPEN, Decision, ScreenedStage
-from activities.review.protocol import Screener
-from activities.review.state import Course, ToolUse
-from activities.review.steps import ReadDone, ReadStage, ReadStep
+from activities.review.decisions import OPEN, SCREENED, Decision, ScreenedStage, Stage
+from activities.review.state import Course, Data, ToolUse, Unit, of_places, study_key
+from activities.review.steps import ReadDone, ReadStep
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace, shown
+from workflows.review.types import ReviewGate
 from workflows.steps import policy
 from workflows.steps.policy import cause_of, first_detail, reason_of, retry_on_worker_loss
 
@@ -30,6 +32,13 @@ MAX_UNANSWERED = 3
 """Calls after which a record that a model does not decide on goes to a person."""
 NO_ANSWER = "the model gave no usable decision on it"
 NO_BUDGET = "the budget of its stage is used up"
+GATES: Mapping[Stage, ReviewGate] = {
+    "titles": "decisions",
+    "full_texts": "decisions",
+    "extraction": "extraction",
+    "bias": "bias",
+}
+"""Stage -> the gate at which people decide what is not settled."""
 
 
 class Reading:
@@ -39,61 +48,62 @@ class Reading:
         self._away: dict[str, tuple[datetime, str]] = {}
         """Screener whose model asks for a pause -> its end, and why."""
 
-    def models(self) -> Iterator[tuple[int, Screener]]:
-        """Yield the screeners that are models, with their places."""
-        for place, screener in enumerate(self.pace.state.protocol.screeners):
-            if screener.kind == "model":
-                yield place, screener
-
     def place_of(self, name: str) -> int:
         return [screener.name for screener in self.pace.state.protocol.screeners].index(name)
 
-    def step(
-        self,
-        stage: ReadStage,
-        reader: Screener,
-        numbers: tuple[int, ...],
-        text: EvidenceRef | None = None,
-        **more: object,
-    ) -> ReadStep:
-        """Make a call of a model: on records, or on the full text of one."""
+    async def settle(self, stage: Stage) -> None:
+        """Have models read what they have not, and wait for people until each unit of a stage is settled."""
         state = self.pace.state
-        made = ReadStep(
-            run_id=self.pace.id,
-            stage=stage,
-            records="" if text else state.records,
-            numbers=numbers,
-            text=text,
-            protocol=state.protocol_key,
-            version=state.version,
-            reader=reader.name,
-            model=state.models[reader.name],
-            at=self.pace.at(),
-        )
-        return made.replace(**more)
+        await self.read(stage, lambda: state.units(stage))
+        while not state.closed:
+            await self._compare()
+            if not (waits := self._waits(stage)):
+                return
+            await self.pace.wait_at(
+                GATES[stage],
+                waits,
+                lambda: state.closed or state.studies.unsettled or not self._waits(stage),
+            )
 
-    async def read_all(
-        self,
-        stage: ReadStage,
-        steps: Callable[[], Iterable[ReadStep]],
-        take_in: Callable[[ReadStep, ReadDone], None],
-    ) -> None:
-        """Ask models until nothing is left to ask; one that is down is asked again."""
+    def _waits(self, stage: Stage) -> str:
+        """Say what people have to decide at a stage; empty for nothing."""
         state = self.pace.state
+        left = state.undecided(stage, state.units(stage))
+        if not left or stage in SCREENED:
+            return (left and f"people decide on {'records' if stage == 'titles' else 'full texts'}") or ""
+        if stage == "bias":
+            return f"a person assesses the risk of bias of {counted(len(left), 'result')}"
+        unread = sum(None in state.studies.of(number) for number, _ in left)
+        differ = sum(len(state.studies.pending.get(number, ())) for number, _ in left)
+        read = f"people extract the data of {counted(unread, 'study', 'studies')}"
+        return read if unread else f"extractors differ on {counted(differ, 'field')}"
 
-        async def ask(step: ReadStep) -> str:
-            async with self._places:
-                return await self._ask(step, take_in)
+    async def _compare(self) -> None:
+        """Compare the extractions of each study, and apply what people decided on fields."""
+        state, studies = self.pace.state, self.pace.state.studies
+        while studies.unsettled:
+            await self.pace.boundary()
+            studies.unsettled = False
+            done = await workflow.execute_activity_method(
+                ReviewActivities.settle_fields,
+                self.pace.whole(),
+                **policy.internal_step("compare the extractions"),
+            )
+            studies.pending, studies.silent = {**done.pending}, done.silent
+            state.changes += 1
 
+    async def read(self, stage: Stage, units: Callable[[], Sequence[Unit]]) -> None:
+        """Ask each model for what it has not read until nothing is left; one that is down is asked again."""
+        state = self.pace.state
         while True:
             await self.pace.boundary()
-            left = list(steps())
+            left = list(self._steps(stage, units()))
             if not left or state.closed:
                 return
             works = counted(len({n for step in left for n in step.numbers}), "work")
             self.pace.show(stage.replace("_", " "), f"models read {works}")
             self._away.clear()
-            failures = list(filter(None, await asyncio.gather(*map(ask, left))))
+            failures = list(filter(None, await asyncio.gather(*map(self._ask, left))))
             await self.pace.keep()
             if NO_BUDGET in failures:
                 await self.pace.wait_at(
@@ -107,35 +117,52 @@ class Reading:
                     f"{failures[0]}; what it was to read stays open", min(ends, default=None)
                 )
 
-    async def ask_screeners(self, stage: ScreenedStage, numbers: Callable[[], Sequence[int]]) -> None:
-        """Ask each model for the works that it has not decided on."""
+    def _steps(self, stage: Stage, units: Sequence[Unit]) -> Iterator[ReadStep]:
+        """Yield the calls of models that are left: several titles, or one full text, in each."""
+        state, studies = self.pace.state, self.pace.state.studies
+        size = self.pace.request.records_a_call if stage == "titles" else 1
+        models = [(n, one) for n, one in enumerate(state.protocol.screeners) if one.kind == "model"]
+        for place, reader in models[:1] if stage == "bias" else models:
+            left = state.unread(stage, place, units)
+            for start in range(0, len(left), size):
+                numbers = tuple(number for number, _ in left[start : start + size])
+                data = studies.of(numbers[0])[place] if stage == "extraction" else None
+                yield ReadStep(
+                    run_id=self.pace.id,
+                    stage=stage,
+                    records=state.records if stage == "titles" else "",
+                    numbers=numbers,
+                    text=studies.texts[numbers[0]] if stage != "titles" else None,
+                    protocol=state.protocol_key,
+                    version=state.version,
+                    reader=reader.name,
+                    outcome=left[start][1],
+                    fields=studies.outdated(data) if data else (),
+                    earlier=data.key if data else "",
+                    model=state.models[reader.name],
+                    at=self.pace.at(),
+                )
+
+    def _take_in(self, step: ReadStep, done: ReadDone) -> None:
+        """Keep what a model read."""
+        state, place, number = self.pace.state, self.place_of(step.reader), step.numbers[0]
+        if step.stage == "bias":
+            state.studies.proposed[study_key(number, step.outcome)] = done.key
+        elif step.stage == "extraction":
+            self.keep_data(place, number, done.key, step.version)
+        else:
+            self._take_verdicts(step.stage, place, step, done)
+
+    def keep_data(self, place: int, record: int, key: str, version: int = 0) -> None:
+        """Keep the data of a study as one extractor read them, by default by the protocol in force."""
+        studies = self.pace.state.studies
+        pair = [*studies.of(record)]
+        pair[place] = Data(key=key, version=version or self.pace.state.version)
+        studies.extracted[record] = of_places((pair[0], pair[1]), (0, 1))
+        studies.unsettled = True
+
+    def _take_verdicts(self, stage: ScreenedStage, place: int, step: ReadStep, done: ReadDone) -> None:
         state = self.pace.state
-        by_title = stage == "titles"
-        size = self.pace.request.records_a_call if by_title else 1
-
-        def steps() -> Iterator[ReadStep]:
-            for place, reader in self.models():
-                marks, letters = state.marks(stage), state.marks(stage).of_screener(place)
-                left = [number for number in numbers() if letters[number] == marks.words[number] == OPEN]
-                for start in range(0, len(left), size):
-                    batch = tuple(left[start : start + size])
-                    yield self.step(stage, reader, batch, None if by_title else state.studies.texts[batch[0]])
-
-        await self.read_all(stage, steps, partial(self._take_verdicts, stage))
-
-    async def decide(self, stage: ScreenedStage, numbers: Callable[[], Sequence[int]]) -> None:
-        """Have models decide, and wait for people until each work is settled."""
-        state = self.pace.state
-        await self.ask_screeners(stage, numbers)
-        if not state.are_settled(stage, numbers()):
-            await self.pace.wait_at(
-                "decisions",
-                f"people decide on {'records' if stage == 'titles' else 'full texts'}",
-                lambda: state.are_settled(stage, numbers()) or state.closed,
-            )
-
-    def _take_verdicts(self, stage: ScreenedStage, step: ReadStep, done: ReadDone) -> None:
-        state, place = self.pace.state, self.place_of(step.reader)
         letters = dict(zip(step.numbers, done.letters, strict=True))
         for number in [number for number, letter in letters.items() if letter == OPEN]:
             key = f"{stage}/{place}/{number}"
@@ -157,8 +184,12 @@ class Reading:
         state.mark(stage, state.marks(stage).with_screener(place, letters))
         state.loose += filter(None, (done.key,))
 
-    async def _ask(self, step: ReadStep, take_in: Callable[[ReadStep, ReadDone], None]) -> str:
-        """Make one call; return why it failed, empty where it did not."""
+    async def _ask(self, step: ReadStep) -> str:
+        """Make one call when its turn comes; return why it failed, empty where it did not."""
+        async with self._places:
+            return await self._call(step)
+
+    async def _call(self, step: ReadStep) -> str:
         state = self.pace.state
         budget: float | None = getattr(state.protocol.budgets, step.stage)
         if budget is not None and state.spent.get(step.stage, 0) >= budget * 1e6:
@@ -183,7 +214,7 @@ class Reading:
                 self.pace.show(self.pace.phase, f"{reason}; asked again at {shown(end)}")
             return reason
         if "screeners" not in state.touched:  # else who read may be no screener any more
-            take_in(step, done)
+            self._take_in(step, done)
         decisions = len(done.letters) - done.letters.count(OPEN) if done.letters else len(step.numbers)
         name = f"{step.stage}/{step.reader}/{done.model}/{done.prompt}"
         used = state.tools.get(name) or ToolUse(
@@ -214,7 +245,7 @@ class Screening:
             state.sampled = True
         if not state.sample:
             return
-        await self.reading.ask_screeners("titles", lambda: state.sample)
+        await self.reading.read("titles", lambda: [(number, "") for number in state.sample])
         await self.pace.wait_at(
             "labels",
             f"a person labels {len(state.sample)} random records blind",
@@ -231,8 +262,8 @@ class Screening:
             course = Course(total=state.total - first, first=first, number=course.number)
         state.course = course
         while state.course.phase != "done" and not state.closed:
-            if batch := state.course.batch:
-                await self.reading.decide("titles", partial(tuple, batch))
+            if state.course.batch:
+                await self.reading.settle("titles")
             if not state.closed:
                 await self._plan(state.course)
         if state.restate and not state.closed:

@@ -50,16 +50,6 @@ class ProvideFullText(Message):
     """None: it cannot be retrieved."""
 
 
-class StudyData(Message):
-    """The data of a study as one of the two extractors read them, or the risk of bias of a result."""
-
-    record: int = Field(ge=0)
-    outcome: str = ""
-    """Label of the outcome whose risk of bias is assessed."""
-    key: str
-    """Of the extraction, or of the assessment; `-` for a study that is no randomised trial."""
-
-
 class PartCopy(Message):
     """Part a record that was merged with another one."""
 

@@ -13,20 +13,25 @@ Invariants:
 from datetime import timedelta
 
 from temporalio import workflow
-from temporalio.exceptions import is_cancelled_exception
+from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.contracts.evidence import ModelChoice
 from activities.contracts.prepare import Prepared, PrepareInput
 from activities.prepare_activity import PrepareActivities
+from activities.review.decisions import Stage
 from activities.review.state import ReviewReport
+from activities.review.steps import TellStep
 from activities.review_activity import ReviewActivities
 from workflows.review.messages import ReviewMessages
 from workflows.review.pace import Again, Pace, shown
 from workflows.review.reading import Reading, Screening
 from workflows.review.searching import Searching
-from workflows.review.studies import Studies
+from workflows.review.texts import FullTexts
 from workflows.review.types import WORKFLOW, ReviewRequest
 from workflows.steps import policy
+
+AFTER_TITLES: tuple[Stage, ...] = ("full_texts", "extraction", "bias")
+TELL_SECONDS = 900.0
 
 
 @workflow.defn(name=WORKFLOW, sandboxed=False)
@@ -34,10 +39,10 @@ class SystematicReview(ReviewMessages):
     @workflow.init
     def __init__(self, request: ReviewRequest) -> None:
         self.pace = Pace(request)
-        reading = Reading(self.pace)
         self.searching = Searching(self.pace)
-        self.screening = Screening(self.pace, reading)
-        self.studies = Studies(self.pace, reading)
+        self.reading = Reading(self.pace)
+        self.screening = Screening(self.pace, self.reading)
+        self.texts = FullTexts(self.pace)
 
     @workflow.run
     async def run(self, request: ReviewRequest) -> ReviewReport | None:
@@ -62,7 +67,9 @@ class SystematicReview(ReviewMessages):
                 await self.searching.search()
                 await self.screening.calibrate()
                 await self.screening.screen()
-                await self.studies.read()
+                await self.texts.get()
+                for stage in AFTER_TITLES:
+                    await self.reading.settle(stage)
                 await self.pace.boundary()
                 if self.state.published != self.state.changes:
                     await self._publish()
@@ -111,7 +118,6 @@ class SystematicReview(ReviewMessages):
         await self.pace.keep()
         keys = [*state.touched]
         state.models, state.queues = {}, {}
-        self.studies.outdate()
         if "stopping" in keys:
             state.course = None
         if any(key == "question" or key.startswith("criteria") for key in keys) and state.total:
@@ -140,7 +146,19 @@ class SystematicReview(ReviewMessages):
         )
         state.published, state.reports = changes, state.reports + 1
         if state.report.notice and state.released:
-            await self.studies.tell(state.report.notice)
+            await self._tell(state.report.notice)
+
+    async def _tell(self, notice: str) -> None:
+        """Tell that conclusions changed; what cannot be told is shown."""
+        self.state.untold = ""
+        try:
+            await workflow.execute_activity_method(
+                ReviewActivities.tell_changes,
+                TellStep(run_id=self.pace.id, notice=notice),
+                **policy.look_up(TELL_SECONDS, "what changed"),
+            )
+        except ActivityError as error:
+            self.state.untold = policy.reason_of(error)
 
     async def _end(self) -> bool:
         """Wait until a person approves the report, or something changes what it rests on.

@@ -6,10 +6,10 @@ import io
 import pytest
 
 from activities.contracts.errors import DecisionError
+from activities.review.decisions import Decision
 from activities.review.export import extraction_csv
 from activities.review.extraction import (
     Extraction,
-    FieldDecision,
     Value,
     asked_fields,
     checked_value,
@@ -96,8 +96,8 @@ def test_a_person_decides_what_differs_and_may_overrule_what_does_not() -> None:
     assert pending == ("adults",)
     assert (study.text("dose"), study.text("adults")) == ("20 mg", "")
     assert not study.text("blinding")
-    chosen = FieldDecision(record=1, field="adults", value="second", by="Ada")
-    typed = FieldDecision(record=1, field="dose", value="25 mg", by="Ada")
+    chosen = Decision(record=1, stage="extraction", part="word", about="adults", value="second", by="Ada")
+    typed = Decision(record=1, stage="extraction", part="word", about="dose", value="25 mg", by="Ada")
     study, pending = decided_study(FIELDS, one, other, {"adults": chosen, "dose": typed})
     assert pending == ()
     assert {row.field: (row.text, row.by) for row in study.values} == {
@@ -132,7 +132,7 @@ def test_a_value_that_fits_no_field_is_refused(field: str, text: str, message: s
 
 def test_the_table_of_data_is_a_spreadsheet() -> None:
     one = by(dose="=20 mg", adults="400")
-    chosen = FieldDecision(record=1, field="adults", value="first", by="person 1")
+    chosen = Decision(record=1, stage="extraction", part="word", about="adults", value="first", by="person 1")
     study, _ = decided_study(FIELDS, one, by(dose="=20 mg"), {"adults": chosen})
     extracted = findings().replace(fields=FIELDS, rows=(study,), studies=(Study.of(1, 1, TRIAL),))
     (row,) = csv.DictReader(io.StringIO(extraction_csv(extracted).decode("utf-8-sig")))

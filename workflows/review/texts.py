@@ -1,0 +1,93 @@
+"""The full texts of a review: fetched where that may be done, and provided by people.
+
+Nothing is excluded by default: what nobody has is not retrieved.
+"""
+
+from collections.abc import Sequence
+
+from temporalio import workflow
+from temporalio.exceptions import ActivityError
+
+from activities.contracts.evidence import EvidenceRef
+from activities.full_text_activity import FullTextActivities, ReadInFull, Way
+from activities.messages import counted
+from activities.review.steps import RecordsStep
+from activities.review_activity import ReviewActivities
+from workflows.review.pace import Pace
+from workflows.steps import policy
+
+A_FETCH = 20
+"""Works whose full texts one step fetches."""
+FETCH_SECONDS = 900.0
+
+
+def brief(ref: EvidenceRef) -> EvidenceRef:
+    """Drop from a reference what finds and merges a record: a review holds one for each full text."""
+    return ref.replace(sections=(), queries=(), fingerprint="", figures="", first_author="")
+
+
+class FullTexts:
+    def __init__(self, pace: Pace) -> None:
+        self.pace = pace
+
+    async def get(self) -> None:
+        """Fetch what may be fetched, and wait until people have provided the others, or given them up."""
+        state = self.pace.state
+        if not state.closed:
+            await self._fetch()
+        if not state.closed and (missing := len(state.missing())):
+            await self.pace.wait_at(
+                "full_texts",
+                f"{counted(missing, 'full text')} missing; an approval counts them as not retrieved",
+                lambda: state.closed or not state.missing(),
+            )
+
+    async def _fetch(self) -> None:
+        """Fetch what may be fetched, once for each record."""
+        state = self.pace.state
+        left = [number for number in state.sought() if number not in state.got]
+        while left:
+            batch, left = left[:A_FETCH], left[A_FETCH:]
+            await self.pace.boundary()
+            self.pace.show("full texts", f"looks for {counted(len(batch), 'full text')}")
+            looked_up = await workflow.execute_activity_method(
+                ReviewActivities.look_up_records,
+                RecordsStep(run_id=self.pace.id, records=state.records, numbers=tuple(batch)),
+                **policy.internal_step(f"{len(batch)} records"),
+            )
+            refs = dict(zip(batch, looked_up, strict=True))
+            wanted = [ref for ref in refs.values() if not ref.full_text]
+            texts = await self._read_in_full(wanted)
+            for number, ref in refs.items():
+                text = ref if ref.full_text else texts.get(ref.evidence_id)
+                if not state.got.setdefault(number, "") and text is not None:  # else a person has provided it
+                    self.keep(number, text)
+
+    async def _read_in_full(self, refs: Sequence[EvidenceRef]) -> dict[str, EvidenceRef]:
+        """Fetch full texts by every way there is: a review that searches no source of others asks nobody."""
+        if not refs or all(source.source == "library" for source in self.pace.state.protocol.sources):
+            return {}
+        ways: tuple[Way, ...] = ("europepmc", "open_address")
+        ways = (*ways, "unpaywall") if self.pace.state.unpaywall else ways
+        try:
+            done = await workflow.execute_activity_method(
+                FullTextActivities.read_in_full,
+                ReadInFull(run_id=self.pace.id, evidence=tuple(refs), ways=ways),
+                **policy.look_up(FETCH_SECONDS, f"full texts of {len(refs)} works"),
+            )
+        except ActivityError:
+            return {}  # they are asked of a person
+        return {ref.evidence_id: ref for ref in done.evidence}
+
+    def keep(self, number: int, ref: EvidenceRef | None) -> None:
+        """Keep the full text of a record, or count it as not retrieved."""
+        state = self.pace.state
+        state.got[number] = "got" if ref else "not_retrieved"
+        if ref:
+            state.studies.texts[number] = brief(ref)
+        state.changes += 1
+
+    def give_up(self) -> None:
+        """Count what nobody has provided as not retrieved."""
+        for number in self.pace.state.missing():
+            self.keep(number, None)
