@@ -40,7 +40,7 @@ MIN_SAME_HEADING = 85
 NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 WHOLE = (
     "Write the whole report: `# ` with a title of at most ten words, in words of the question; the answer, "
-    "without a heading; the rest under `## ` headings. 700 to 1,400 words serve "
+    "without a heading; the rest under `## ` headings. 900 to 1,600 words serve "
     "most readers; as many as 3,500 where a dispute is answered point by point with its account and a letter."
 )
 ONE_SECTION = (

@@ -283,22 +283,18 @@ class Document:
     head: tuple[Block, ...]
     chapters: tuple[Chapter, ...]
     run_line: str = ""
-    foot: str = ""
-    """How it was made, in a line at the end of a paper."""
     language: str = ENGLISH
     """ISO 639-1 code of the language of its texts."""
     about: dict[str, str] = field(default_factory=dict)
-    """For the properties of a file: question, profile, time."""
+    """For the properties of a file: question, profile, time, what made it."""
 
 
 def on_paper(made: Document) -> Iterator[Chapter]:
-    """Yield the chapters of a document that paper has, its foot as the last without a title."""
+    """Yield the chapters of a document that paper has."""
     for chapter in made.chapters:
         if chapter.kind != "screen":
             blocks = (b for b in chapter.blocks if not (isinstance(b, Text) and b.kind == "screen"))
             yield replace(chapter, blocks=tuple(blocks))
-    if made.foot:
-        yield Chapter("", "", (Text((Run(made.foot),), "note"),))
 
 
 def bullets(texts: Iterable[str]) -> Iterator[Bullets]:

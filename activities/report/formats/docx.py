@@ -46,8 +46,7 @@ def written(made: page.Document) -> bytes:
     word.add_heading(made.title, 0)
     _write(word, made.head)
     for chapter in page.on_paper(made):
-        if chapter.title:
-            word.add_heading(chapter.title, 1)
+        word.add_heading(chapter.title, 1)
         _write(word, chapter.blocks)
     out = BytesIO()
     word.save(out)
@@ -120,7 +119,7 @@ def _metadata(word: "Document", made: page.Document) -> None:
     properties.title = made.title[:255]
     properties.subject = made.about["question"][:255]
     properties.author = "Determinator"
-    properties.comments = made.run_line[:255]
+    properties.comments = " ".join(filter(None, (made.about.get("made"), made.run_line)))[:255]
     properties.keywords = made.about["profile"][:255]
     properties.language = language()
     for default in word.styles.element.xpath("./w:docDefaults//w:lang"):

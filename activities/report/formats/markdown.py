@@ -1,4 +1,7 @@
-"""The report as plain Markdown, without HTML and figures; the numbers of the figures are in its tables."""
+"""The report as plain Markdown without figures, whose numbers are in its tables.
+
+The HTML in it is one comment that says what made it.
+"""
 
 from collections.abc import Iterable
 
@@ -26,9 +29,14 @@ def written(made: page.Document) -> bytes:
     """Write a tree of blocks as Markdown."""
     parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
     for chapter in page.on_paper(made):
-        parts += [f"## {escape_markdown(chapter.title)}"] if chapter.title else []
-        parts += map(as_markdown, chapter.blocks)
+        parts += [f"## {escape_markdown(chapter.title)}", *map(as_markdown, chapter.blocks)]
+    parts += [_comment(made.about.get("made", ""))]
     return ("\n\n".join(filter(None, parts)) + "\n").encode()
+
+
+def _comment(text: str) -> str:
+    """Write what a reader of the page does not see; nothing in it may end the comment."""
+    return f"<!-- {text.replace('--', '-').replace('>', '')} -->" if text else ""
 
 
 def as_markdown(block: page.Block) -> str:

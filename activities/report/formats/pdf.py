@@ -30,7 +30,13 @@ def written(made: page.Document) -> bytes:
     except ImportError as error:
         raise MissingExtra("pdf") from error
     head, chapters = _data(made.head), _data(tuple(page.on_paper(made)))
-    data = {"title": made.title, "head": head, "chapters": chapters, "language": language()}
+    data = {
+        "title": made.title,
+        "head": head,
+        "chapters": chapters,
+        "language": language(),
+        "made": made.about.get("made", ""),
+    }
     compiled = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(data)})
     assert isinstance(compiled, bytes)
     return compiled

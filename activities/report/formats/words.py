@@ -317,18 +317,22 @@ def unused(work: UnusedWork, reason: str) -> str:
     return ": ".join(filter(None, (_(UNUSED[work.reason]), reason)))
 
 
-def provenance(report: Report) -> str:
-    """Say in a line how a report was made, for one that is passed on; the rest stands in its account."""
-    made = {"date": day(clean(report.generated_at)), "models": clean(", ".join(report.methodology.models))}
-    by_model = report.written_by == "model"
+def made_with(report: Report) -> str:
+    """Say in a sentence what made a report and when, for the properties of a file."""
+    models = clean(", ".join(report.methodology.models)) if report.written_by == "model" else ""
     text = (
         _("Made with Determinator and {models} on {date}.")
-        if by_model and made["models"]
+        if models
         else _("Made with Determinator on {date}.")
     )
-    counted = checks(report) if not by_model else ""
-    rests = sureness(report) if report.answer else ""
-    return " ".join(filter(None, (text.format(**made), rests, *sentences(_silent(report)), counted)))
+    return text.format(date=day(clean(report.generated_at)), models=models)
+
+
+def basis_and_limits(report: Report) -> tuple[str, ...]:
+    """List what the answer rests on, what the works do not show, and what limits the evidence."""
+    basis = sureness(report) if report.answer else ""
+    counted = checks(report) if report.written_by != "model" else ""
+    return tuple(filter(None, (basis, *not_shown(report), *sentences(_silent(report)), counted)))
 
 
 def account(report: Report) -> str:
@@ -342,8 +346,6 @@ def account(report: Report) -> str:
             screened=number(method.counts.screened),
             included=number(method.counts.included),
         ),
-        sureness(report) if report.answer else "",
-        *sentences(_silent(report)),
         checks(report),
         _("Language models: {models}.").format(models=clean(", ".join(method.models)))
         if method.model_calls
