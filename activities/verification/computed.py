@@ -39,6 +39,8 @@ MAX_WAYS = 256
 """Combinations of readings (`1.000`) that are tried."""
 WHOLES = frozenset(map(Decimal, (1, 100)))
 """What shares and percentages are of; they may be added and subtracted as well."""
+BASES = frozenset(map(Decimal, (100, 1_000)))
+"""People of whom a sentence says how many have an outcome (`12 of 100`), beside what is computed."""
 FACTORS = WHOLES | frozenset(map(Decimal, (2, 7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
 """Constants of conversion: halves, days, months, hours, weeks, minutes, thousands; only for products and
 quotients."""
@@ -242,6 +244,9 @@ class Computations:
         has_level = any(number.role == "level" for work in works for number in read(work).numbers)
         if not has_level or any(isinstance(result.value, Estimate) for result in self.results):
             missing = [n for n in missing if n.role != "level" or n.value != LEVEL]
+        others = [number for number in figures(text) if number.value not in BASES]
+        if any(result.prints(number) for result in self.results for number in others):
+            missing = [number for number in missing if number.value not in BASES]
         if not missing or not self._parsed:
             return Computed(missing=tuple(number.shown for number in missing))
         row = [None, *figures(text), None]

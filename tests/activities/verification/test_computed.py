@@ -42,6 +42,10 @@ QUOTES = (
          ["11,210 + 1,890 = 13,100", "13,100 - 2400 = 10,700"]),
         ("They differ by 10,701.", ["11,210 + 1,890", "13,100 - 2400"], []),
         ("It was 537,507.7.", ["43 * 12.5", "537.500 + 7.7"], []),  # read as it is given
+        # people of whom something computed is said
+        ("Of 100 patients 9 fewer had an event.", ["218 - 209"], ["218 - 209 = 9"]),
+        ("Of 100 patients 43 had an event.", ["218 - 209"], []),
+        ("Of 250 patients 9 fewer had an event.", ["218 - 209"], []),
         # no search, no chance
         ("There were 427 patients.", [], []),
         ("There were fifteen patients in the trial.", ["7.7 + 95%"], []),
