@@ -30,7 +30,7 @@ from activities.analysis.figures import of_studies
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.contracts.errors import NotInstalled
-from activities.dates import Date, dates_in, days_of
+from activities.dates import Date, dates_in, days_in, days_of
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures, missing_numbers, read, rounded_to, single
@@ -210,6 +210,18 @@ def _decimals(number: Number) -> list[Decimal]:
     return [reading[0] for reading in number.readings if len(reading) == 1] or [number.value]
 
 
+def first_days(text: str, computed: Sequence[str]) -> set[str]:
+    """Return the days of a text that are the first that a computation (`days(...)`) counts."""
+    after = {
+        (day + timedelta(days=1)).strftime("%m-%d")
+        for row in computed
+        if "days(" in row
+        for day in days_of([row])
+    }
+    days = after.intersection(days_in(text, language_of_question(text) or ENGLISH))
+    return {str(int(day[-2:])) for day in days}
+
+
 class Computations:
     """The computations that a writer shows for a text, with what they give."""
 
@@ -223,6 +235,8 @@ class Computations:
         spans = (span for expression in expressions for span in _DAYS.findall(expression))
         self._parsed = [*map(_parsed, dict.fromkeys((*expressions, *spans)))]
         labels = ((match[1], line) for line in expressions if (match := _LABEL.match(line.strip())))
+        self._texts: dict[str, str] = {}
+        """For an expression the text that it was first shown for."""
         self._labelled = {label: _parsed(line).text for label, line in labels}
         stated = [n for text in (sources if expressions else ()) for n in figures(text) if not n.is_year]
         self._stated = {value for number in stated for value in number.values}
@@ -255,8 +269,14 @@ class Computations:
         failed: list[Number] = []
         for number in missing:
             giving = [r for r in self.results if r.prints(number, *beside.get(number, ()))]
-            made = min(giving, key=lambda result: _strangeness(result, number, works), default=None)
-            if made:  # a statistic once, in as many decimals as any of its figures has
+            made = min(
+                giving,
+                key=lambda result: (_strangeness(result, number, works), self._is_taken(result, text)),
+                default=None,
+            )
+            if made:
+                self._texts.setdefault(made.of.text, text)
+                # a statistic once, in as many decimals as any of its figures has
                 same = [n for n in missing if made.values[1:] and made.prints(n, *beside.get(n, ()))]
                 rows.update(dict.fromkeys((*made.steps, max(map(made.row, same or [number]), key=len))))
             else:
@@ -265,6 +285,11 @@ class Computations:
             return Computed(tuple(rows))
         failure, unknown = self._failure(failed[0])
         return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
+
+    def _is_taken(self, result: Result, text: str) -> bool:
+        """Tell whether a computation was shown for another text: one of equal result stands for this one."""
+        first = self._texts.get(result.of.text, text)
+        return first not in text and text not in first
 
     def filled(self, text: str, language: str) -> str:
         """Return a text with the figures in the places that it leaves to them, as its language writes them.

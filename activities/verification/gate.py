@@ -27,7 +27,7 @@ from activities.text.quotability import LABEL
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import is_function, terms
-from activities.verification.computed import FACTORS, Computations
+from activities.verification.computed import BASES, FACTORS, Computations, first_days
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
@@ -125,7 +125,8 @@ def sentence(
         return refused("name_missing", name=code)
     made = (computations or Computations((), (), ())).of(plain, works)
     factors = {n.shown for row in made.rows for n in figures(row) if n.value in FACTORS}
-    missing = [number for number in made.missing if number not in factors]
+    known = factors | first_days(plain, [*made.rows, *quotes])
+    missing = [number for number in made.missing if number not in known]
     if number := _uncounted(missing, len(documents) if not cites else len({*cites})):
         code = "number_not_computed" if made.failure else "number_missing"
         code = "operand_missing" if made.unknown else code
@@ -339,7 +340,7 @@ def title(text: str, passages: Sequence[str]) -> Decision:
 
 def heading(text: str, passages: Sequence[str]) -> Decision:
     """Decide on words above a block: about those that the question does not have a second reader is asked."""
-    decision = title(text, passages)
+    decision = title(text, [*passages, *map(str, BASES)])
     adds = decision.refusal is not None and decision.refusal.code == "adds_to_claims"
     return ASK if adds else decision
 

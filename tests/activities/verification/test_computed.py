@@ -43,9 +43,9 @@ QUOTES = (
         ("They differ by 10,701.", ["11,210 + 1,890", "13,100 - 2400"], []),
         ("It was 537,507.7.", ["43 * 12.5", "537.500 + 7.7"], []),  # read as it is given
         # people of whom something computed is said
-        ("Of 100 patients 9 fewer had an event.", ["218 - 209"], ["218 - 209 = 9"]),
-        ("Of 100 patients 43 had an event.", ["218 - 209"], []),
-        ("Of 250 patients 9 fewer had an event.", ["218 - 209"], []),
+        ("Of 1,000 patients 427 had an event.", ["209 + 218"], ["209 + 218 = 427"]),
+        ("Of 1,000 patients 43 had an event.", ["209 + 218"], []),
+        ("Of 2,500 patients 427 had an event.", ["209 + 218"], []),
         # no search, no chance
         ("There were 427 patients.", [], []),
         ("There were fifteen patients in the trial.", ["7.7 + 95%"], []),
@@ -297,3 +297,13 @@ def test_an_interval_has_the_usual_level_unless_a_work_names_another(
     text = "The pooled risk ratio was 0.54 (95% CI 0.26 to 1.14), 3.88 in all."
     made = computed_from(text, ["4.02 - 0.14"], [f"{work}, 4.02 and 0.14"], [f"{work}, 4.02 and 0.14"])
     assert made.missing == missing
+
+
+def test_two_computations_of_equal_result_are_shown_for_two_texts_in_their_order() -> None:
+    works = ["Falls: 50.5% against 38.9%. Fractures: 46.7% against 34.6%."]
+    computations = Computations(["50.5 - 38.9", "46.7 - 34.6"], works, works)
+    first = "Falls were about 12 points fewer."
+    second = "Fractures were about 12 fewer."
+    for text, shown in ((first, "50.5 - 38.9"), (second, "46.7 - 34.6"), (first, "50.5 - 38.9")):
+        (row,) = computations.of(text, works).rows
+        assert row.startswith(shown)
