@@ -17,7 +17,7 @@ from activities.text.numbers import figures
 from activities.verification import gate
 from activities.verification.computed import Computations, operands_of
 
-MAX_GENERAL = 8
+MAX_GENERAL = 16
 """Sentences of general knowledge of a draft."""
 
 

@@ -22,7 +22,7 @@ from activities.verification.verdicts import is_rewordable, leaning_on_refused
 
 MAX_COLUMNS = 8
 MAX_FIELD_CHARS = 300
-MAX_EXPRESSIONS = 40
+MAX_EXPRESSIONS = 80
 MAX_COMPUTED_SHOWN = 80
 MAX_TRANSLATION_CHARS = 900
 MAX_ADDED = 10

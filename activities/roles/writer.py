@@ -29,7 +29,7 @@ from activities.verification.computed import MAX_EXPRESSION_CHARS
 MAX_REPORT_CHARS = 32_000
 MAX_TITLE_CHARS = 120
 MAX_HEADING_CHARS = 100
-MAX_EXPRESSIONS = 80
+MAX_EXPRESSIONS = 160
 MAX_PROPOSED, MAX_PROPOSED_CHARS = 30, 40
 MAX_NEAR_MISSES = 2
 MAX_LEFT_OPEN = 24
@@ -40,7 +40,7 @@ MIN_SAME_HEADING = 85
 NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 WHOLE = (
     "Write the whole report: `# ` with a title of at most ten words, in words of the question; the answer, "
-    "without a heading; the rest under `## ` headings. 900 to 1,600 words serve "
+    "without a heading; the rest under `## ` headings. 800 to 1,400 words serve "
     "most readers; as many as 3,500 where a dispute is answered point by point with its account and a letter."
 )
 ONE_SECTION = (

@@ -76,12 +76,14 @@ class Mark:
 @dataclass(frozen=True, slots=True)
 class Cite:
     marks: tuple[Mark, ...]
+    on_screen: bool = False
+    """Its marks are shown where they open their quotes, and not on paper."""
 
     @property
     def spans(self) -> tuple[tuple[int, str], ...]:
         """The first number and the text of each mark; of works that follow each other as `1-9`."""
         made: list[list[Mark]] = []
-        for mark in self.marks:
+        for mark in () if self.on_screen else self.marks:
             follows = made and made[-1][-1].number + 1 == mark.number
             made[-1].append(mark) if follows else made.append([mark])
         parts = (run if len(run) < MIN_SPAN else [run] for run in made)
@@ -95,7 +97,7 @@ class Cite:
 
     @property
     def text(self) -> str:
-        return f"[{', '.join(text for _number, text in self.spans)}]" if self.marks else ""
+        return f"[{', '.join(text for _number, text in self.spans)}]" if self.spans else ""
 
 
 Style: TypeAlias = Literal["plain", "bold", "italic", "said", "around", "source", "alert", "badge", "grade"]

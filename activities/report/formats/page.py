@@ -8,6 +8,7 @@ editor put together, every quote and computation, every search and round, and wh
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 
 from activities.contracts.evidence import Claim, Support
 from activities.messages import N_, _, in_its_language
@@ -39,11 +40,12 @@ from activities.report.formats.blocks import (
     table,
 )
 from activities.report.formats.prose import (
+    GENERAL_SIGN,
     SOURCES_OF_LETTER,
     Shape,
     absent,
     blocks_of,
-    general_mark,
+    general_note,
     general_of_letter,
     items,
     notice,
@@ -78,6 +80,7 @@ SEARCH_HEAD = (
 )
 REFUSED_HEAD = (N_("Kind of text"), N_("Text"), N_("Reason"), N_("Section"))
 UNUSED_HEAD = (N_("Work"), N_("Id"), N_("Reason"))
+COLONS = (":", "\uff1a")
 FIRST = 3
 """Passages or sentences of a section in a brief report without an answer."""
 MIN_TOLD = 0.8
@@ -103,6 +106,15 @@ def _says(text: str, other: str) -> bool:
     """Tell whether a text has nearly all content words of another."""
     terms_of_other, terms_of_text = terms(other), set(terms(text))
     return sum(word in terms_of_text for word in terms_of_other) >= MIN_TOLD * max(len(terms_of_other), 1)
+
+
+def _introducing(block: Block, last: Claim) -> Block:
+    """Let a paragraph end with the colon of its writer before the list or table that it introduces."""
+    if not isinstance(block, Text) or not last.body.endswith(COLONS) or last.support:
+        return block
+    *parts, sentence_of = block.parts
+    assert isinstance(sentence_of, Sentence)
+    return replace(block, parts=(*parts, replace(sentence_of, text=clean(last.body))))
 
 
 class _Page:
@@ -189,6 +201,9 @@ class _Page:
         if not answered:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
+        blocks += _text(
+            " ".join((*words.read_of_works(report), general_note(report.sentences()))).strip(), "note"
+        )
         return blocks
 
     def _line(self, section: ReportSection) -> Parts:
@@ -264,14 +279,20 @@ class _Page:
 
     def _prose(self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain") -> Iterator[Block]:
         """Print paragraphs, lists and tables, under their headings, of what is not printed yet."""
-        for heading, claims in blocks:
-            for place, (shape, group) in enumerate(shapes(self._fresh(claims))):
-                if heading and not place:
-                    yield Heading(heading)
-                if shape == "letter":
-                    yield from self._letter(group)
-                else:
-                    yield self._shaped(shape, group, kind)
+        parts = [
+            ("" if place else heading, shape, group)
+            for heading, claims in blocks
+            for place, (shape, group) in enumerate(shapes(self._fresh(claims)))
+        ]
+        for (heading, shape, group), following in zip_longest(parts, parts[1:]):
+            if heading:
+                yield Heading(heading)
+            if shape == "letter":
+                yield from self._letter(group)
+            else:
+                block = self._shaped(shape, group, kind)
+                introduces = following and not following[0] and following[1] != "text"
+                yield _introducing(block, group[-1]) if introduces else block
 
     def _shaped(self, shape: Shape, claims: list[Claim], kind: TextKind = "plain") -> Block:
         if shape == "table":
@@ -301,8 +322,8 @@ class _Page:
             cite = Cite(()) if claim.letter else self.quotes.cite(claim, claim.text)
             (shown,) = self._sentence(claim)
             start = Cell((replace(shown, text=first, cite=Cite(())),))
-            mark = "" if claim.letter else general_mark(claim)
-            rows.append((start, *map(cell, rest), Cell((Run(mark),) if mark else (cite,))))
+            is_general = claim.kind == "background" and not claim.letter
+            rows.append((start, *map(cell, rest), Cell((Run(GENERAL_SIGN) if is_general else cite,))))
         used, fields = filled((*head, _("Source")), rows)
         return Table(used, fields, wide=len(used) > WIDE)
 

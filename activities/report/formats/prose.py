@@ -10,10 +10,12 @@ from typing import Literal
 
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Claim
 from activities.contracts.iterations import IterationRecord
+from activities.contracts.write import DraftClaim
 from activities.messages import N_, _, plural
 from activities.report.formats.blocks import CLOSING
 from activities.report.formats.statements import STATUSES, sentence
 from activities.report.formats.text import (
+    ENDS,
     cited,
     clean,
     escape_markdown,
@@ -38,9 +40,14 @@ UNREAD = N_("No language model has read this: {why}.")
 ORDERED = N_("A small model put the passages in order and did nothing else.")
 SOURCES_OF_LETTER = N_("Sources of this letter:")
 GENERAL = N_("general knowledge")
+GENERAL_SIGN = "\u2020"
+"""Marks a sentence of general knowledge in a report, which says once what it means."""
+GENERAL_NOTE = N_("{sign} General knowledge: no source that was read says so. Check it before you act on it.")
 GENERAL_OF_LETTER = N_("General knowledge in this letter, from no source; check it before you send it:")
 GENERAL_CHARS = 80
 """Characters of a sentence by which a reader finds it."""
+MAX_OF_SENTENCE, MAX_OF_ROW = 3, 5
+"""Works from which a figure is computed that are named behind it."""
 READERS = ("judge", "writer")
 """Steps without which no model has read what was found."""
 FIRST_CLAIMS = 5
@@ -68,15 +75,37 @@ def general_mark(claim: Claim) -> str:
     return f"({_(GENERAL)})" if claim.kind == "background" else ""
 
 
+def signed(text: str) -> str:
+    """Put the sign of general knowledge before the full stop of a sentence."""
+    stem = text.removesuffix(text[-1:]) if text.endswith(ENDS) else text
+    return f"{stem}{GENERAL_SIGN}{text[len(stem) :]}"
+
+
+def general_note(claims: Iterable[Claim]) -> str:
+    """Say what the sign of general knowledge means; empty where no sentence has it."""
+    marked = any(claim.kind == "background" and not claim.letter for claim in claims)
+    return _(GENERAL_NOTE).format(sign=GENERAL_SIGN) if marked else ""
+
+
 def general_of_letter(claims: Iterable[Claim]) -> str:
     """Name the sentences of a letter that no work states, since nothing within it marks them."""
     texts = [shortened(clean(claim.text), GENERAL_CHARS) for claim in claims if claim.kind == "background"]
     return " ".join((_(GENERAL_OF_LETTER), "; ".join(texts))) if texts else ""
 
 
+def is_of_many(claim: Claim | DraftClaim, works: int) -> bool:
+    """Tell whether a sentence that cites nothing itself is computed from so many works that none is named."""
+    return (
+        claim.kind == "computed"
+        and not claim.marks
+        and works > (MAX_OF_ROW if claim.is_row else MAX_OF_SENTENCE)
+    )
+
+
 def _cited(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:
     *first, (last, works) = pieces(claim)
     texts = [" ".join(filter(None, (write(text), _mark(names, numbers)))) for text, names in first]
+    works = () if is_of_many(claim, len(works)) else works
     texts.append(cited(write(last), general_mark(claim) or _mark(works, numbers)))
     return "".join(
         f" {text}" if place and not text.startswith(CLOSING) else text for place, text in enumerate(texts)

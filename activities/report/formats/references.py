@@ -11,11 +11,10 @@ from activities.contracts.write import DraftClaim
 from activities.messages import N_, _, clock, day
 from activities.report.formats import blocks as page
 from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
-from activities.report.formats.prose import general_mark, pieces
+from activities.report.formats.prose import is_of_many, pieces, signed
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import (
     authors_line,
-    cited,
     clean,
     ended,
     identifier_links,
@@ -233,7 +232,7 @@ class Quotes:
             return (Sentence(quoted(ended(clean(claim.body))), whole, anchor, disputed),)
         *parts, (last, names) = pieces(claim)
         shown = [Sentence(text, self.cite(claim, claim.body, works), goes_on=True) for text, works in parts]
-        text = cited(last, general_mark(claim)) if claim.kind == "background" else ended(last)
+        text = signed(ended(last)) if claim.kind == "background" else ended(last)
         shown.append(Sentence(text, self.cite(claim, claim.body, names), disputed=disputed))
         return (replace(shown[0], anchor=anchor), *shown[1:])
 
@@ -247,7 +246,8 @@ class Quotes:
             reference = self.references.get(support.evidence_id)
             if reference and (works is None or support.evidence_id in works):
                 by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
-        return Cite(tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items())))
+        marks = tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items()))
+        return Cite(marks, on_screen=is_of_many(claim, len(marks)))
 
     def cites(self, claims: Iterable[Claim]) -> Cite:
         """Return the references of several sentences, in order, each with its quotes."""

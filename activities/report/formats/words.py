@@ -75,9 +75,12 @@ MOST_IN_VAIN = 5
 MAX_TITLE_CHARS = 200
 GROUP_OF_EVENTS, GROUP_OF_MEAN = N_("{0} of {1}"), N_("{0} (SD {1}, n = {2})")
 SAID_ELSEWHERE = frozenset(
-    {"claims_refused", "wordings_replaced", "price_unknown", "words_absent", "draft", "letter_cut"}
+    {
+        *("claims_refused", "wordings_replaced", "draft_lost", "price_unknown"),
+        *("words_absent", "draft", "letter_cut", "general_knowledge"),
+    }
 )
-"""Codes of statements that the head and the account of the run have."""
+"""Codes of statements that stand at what they speak of, or in the account of the run."""
 OF_RUN = frozenset(
     {
         *(
@@ -250,6 +253,14 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
     return tuple({text.casefold().rstrip(" ."): text for text in reversed(every)}.values())[::-1]
 
 
+def read_of_works(report: Report) -> tuple[str, ...]:
+    """Say beside the answer where nothing but abstracts was read of the works that it cites."""
+    codes = [
+        s for s in report.statements if s.code == "abstract_only" and s.values["items"] == s.values["of"]
+    ]
+    return sentences(codes) if report.answer else ()
+
+
 def _read_in_vain(report: Report) -> Iterator[str]:
     """Name works that were read and are not cited, with their judge's reason, those that answer first."""
     judged = {work.evidence_id: work for work in report.judgements}
@@ -332,7 +343,12 @@ def basis_and_limits(report: Report) -> tuple[str, ...]:
     """List what the answer rests on, what the works do not show, and what limits the evidence."""
     basis = sureness(report) if report.answer else ""
     counted = checks(report) if report.written_by != "model" else ""
-    return tuple(filter(None, (basis, *not_shown(report), *sentences(_silent(report)), counted)))
+    beside = {"abstract_only"} if read_of_works(report) else set()
+    return tuple(
+        filter(
+            None, (basis, *not_shown(report, SAID_ELSEWHERE | beside), *sentences(_silent(report)), counted)
+        )
+    )
 
 
 def account(report: Report) -> str:

@@ -205,8 +205,8 @@ def test_general_knowledge_is_marked_where_it_stands(name: str) -> None:
     blocks = tuple(DraftParagraph(claims=claims) for claims in ((said, read, unread), (row,), (letter,)))
     report = report_of(named("s1", SectionDraft(paragraphs=blocks)))
     text = " ".join(words_of(report, name).split())
-    assert f"{known} (general knowledge)." in text
-    assert text.count("(general knowledge)") == 2, "the sentence and the row"
+    assert f"{known}\u2020." in text
+    assert text.count("\u2020") == 3, "the sentence, the row and the note that says what the sign means"
     assert "from no source; check it before you send it: The clinic keeps its records." in text
-    assert "Sentences marked as general knowledge: 3." in text
+    assert "\u2020 General knowledge: no source that was read says so." in text
     assert unread.text not in text, "what no reader has read"

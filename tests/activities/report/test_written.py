@@ -5,11 +5,13 @@ import io
 
 import pytest
 
-from activities.contracts.evidence import AbsentWord, SearchRecord, Statement, Vigilance
+from activities.contracts.evidence import AbsentWord, Claim, SearchRecord, Statement, Support, Vigilance
 from activities.contracts.judge import PART as TABLE
 from activities.contracts.write import DraftClaim, DraftParagraph, Edited, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import render
+from activities.report.formats.blocks import Cite, Mark
+from activities.report.formats.prose import plain_text
 from activities.report.schema import Report
 from tests.activities.cases import quoting, refused
 from tests.activities.report.rendered import EVERY_FORMAT, faults, page_of, words_of
@@ -287,3 +289,25 @@ def test_what_is_not_confirmed_is_said_to_be_so() -> None:
     assert Statement.of("unconfirmed", sentences=1, missed=3, planted=4) in report.statements
     (dropped,) = (fallen for fallen in report.verification.dropped if fallen.statement == problem)
     assert dropped.reason == "it is not confirmed: its second reader found only 1 of 4 planted errors"
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_colon_stands_before_the_table_that_it_introduces(name: str) -> None:
+    rule = DraftClaim(text="We propose:", kind="inference", stands_by="reader")
+    row = rule.shaped([("Point", "Target"), ("Rule", "No change")])
+    alone = rule.replace(text="This is to do:")
+    blocks = tuple(DraftParagraph(claims=claims) for claims in ((rule,), (row,), (alone,)))
+    update = {"sections": (section("s1", SectionDraft(paragraphs=blocks), "Gain"),), "edited": None}
+    text = words_of(build_report(STEP.model_copy(update=update), WORKS), name)
+    assert "We propose:" in text
+    assert "This is to do." in text
+
+
+def test_a_figure_computed_from_many_works_names_none_of_them_on_paper() -> None:
+    works = [Support(evidence_id=f"w{n}", quote=f"It was {n} in this work alone.") for n in range(1, 5)]
+    claim = Claim(id="s1.c1", text="Together it is 10.", kind="computed", support=tuple(works))
+    numbers = {work.evidence_id: n for n, work in enumerate(works, 1)}
+    assert plain_text(claim, numbers) == "Together it is 10."
+    assert plain_text(claim.replace(support=tuple(works[:3])), numbers) == "Together it is 10 [1, 2, 3]."
+    assert plain_text(claim.replace(kind="synthesis"), numbers) == "Together it is 10 [1, 2, 3, 4]."
+    assert Cite(tuple(Mark(n) for n in (1, 2)), on_screen=True).text == ""
