@@ -65,7 +65,10 @@ class Proxy:
         self._listener.close()
 
 
-@pytest.fixture(params=["HTTP_PROXY", "ALL_PROXY"])
+PROXIES = ("HTTP_PROXY", "ALL_PROXY")
+
+
+@pytest.fixture(params=PROXIES)
 def proxy(home: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Proxy]:
     """The proxy that the environment names, for HTTP or for all, as SOCKS."""
     listening = Proxy()
@@ -152,7 +155,12 @@ async def traces(url: str, settings: Settings) -> None:
 CLIENTS = (*(model, facts_of_a_model, model_check, model_list, doctor), *(source, page, store, mcp, traces))
 
 
-@pytest.mark.parametrize("client", CLIENTS)
+@pytest.mark.parametrize(
+    ("client", "proxy"),
+    # which client reads proxies is decided in one place; tools are asked by a process of their own
+    [(one, name) for one in CLIENTS for name in PROXIES if one is not mcp or name == "HTTP_PROXY"],
+    indirect=["proxy"],
+)
 async def test_what_is_for_this_machine_goes_through_no_proxy(
     client: Client, proxy: Proxy, server: ReplayServer, home: Path
 ) -> None:

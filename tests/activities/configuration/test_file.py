@@ -1,6 +1,7 @@
 """The configuration file: every key acts or is refused with file, key and the nearest key."""
 
 import ast
+import re
 import time
 from pathlib import Path
 
@@ -204,10 +205,12 @@ def test_every_setting_that_is_declared_is_read_somewhere() -> None:
     read = set[str]()
     for folder in READERS:
         for path in (root / folder).rglob("*.py"):
-            if not str(path.relative_to(root)).startswith(CONFIGURATION):
+            source = path.read_text()
+            unread = (named - read).intersection(re.findall(r"\.(\w+)", source))
+            if unread and not str(path.relative_to(root)).startswith(CONFIGURATION):
                 read |= {
                     node.attr
-                    for node in ast.walk(ast.parse(path.read_text()))
+                    for node in ast.walk(ast.parse(source))
                     if isinstance(node, ast.Attribute)
                     and node.attr in named
                     and any(word in ast.unparse(node.value) for word in ("settings", "in_force", "asked"))

@@ -79,11 +79,11 @@ def test_of_an_answer_that_is_not_whole_nothing_is_made_up() -> None:
 
 @pytest.mark.parametrize("part", ["{", '[{"a":', '{"a": "', "'", '"', "\\", "/*", '{"a": 1,}', '"x" '])
 def test_what_is_nearly_json_takes_time_by_its_length(part: str) -> None:
-    start = time.monotonic()
-    for text in (part * 50_000, '{"title": ' + part * 50_000 + "}" * 50_000):
+    start = time.process_time()
+    for text in (part * 20_000, '{"title": ' + part * 20_000 + "}" * 20_000):
         with suppress(Unreadable):
             read(text, Wanted)
-    assert time.monotonic() - start < 20
+    assert time.process_time() - start < 3
 
 
 def test_an_object_that_is_not_the_answer_is_no_answer() -> None:

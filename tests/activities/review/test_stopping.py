@@ -96,9 +96,9 @@ def test_looking_often_states_a_recall_that_is_not_reached_in_one_of_twenty_samp
     """However many relevant records were left: the order in which all that are left are drawn is random."""
     left, draws = 700, 4_000
     *looks, _ = planned(left, found).looks
-    random_order = np.random.default_rng(found).random((draws, left))
+    random_order = np.random.default_rng(found).random((draws, left)).argsort(axis=1)
     for relevant in range(found // 19 + 1, found // 19 + 12):
-        places = np.sort(random_order.argsort(axis=1)[:, :relevant], axis=1)
+        places = np.sort(random_order[:, :relevant], axis=1)
         open_, wrong = np.ones(draws, bool), 0
         for size, included in looks:
             drawn = (places < size).sum(axis=1)
@@ -164,11 +164,11 @@ def test_the_stated_recall_is_true_in_nineteen_of_twenty_reviews(
     relevant: int, screeners: tuple[float, float]
 ) -> None:
     draw = random.Random(f"{relevant}/{screeners}")
-    runs = [simulated(draw, 600, relevant, *screeners) for _ in range(40)]
+    runs = [simulated(draw, 600, relevant, *screeners) for _ in range(20)]
     assert all(course.recall is not None for course, _, _ in runs)
-    assert sum(reached >= (course.recall or 0) for course, _, reached in runs) >= 38
+    assert sum(reached >= (course.recall or 0) for course, _, reached in runs) >= 19
     if screeners[0] > 0.95:
-        assert sum(course.left > 0 for course, _, _ in runs) > 6
+        assert sum(course.left > 0 for course, _, _ in runs) > 3
     course, marks, _ = runs[0]
     again = restated(course, marks).recall
     assert again is not None

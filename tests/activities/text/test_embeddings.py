@@ -41,7 +41,7 @@ def test_cosines_are_those_that_the_model_card_prints(encoder: Embedder) -> None
 
 
 def test_a_vector_does_not_depend_on_what_is_encoded_with_it(encoder: Embedder) -> None:
-    texts = [f"Sentence {n} says {'much and ' * n}little." for n in range(32)]
+    texts = [f"Sentence {n} says {'much and ' * n}little." for n in range(0, 32, 4)]
     together = encoder.encode(texts)
     encoder._remembered.clear()
     alone = np.concatenate([encoder.encode([text]) for text in texts])
@@ -131,5 +131,5 @@ def test_the_bundled_vectors_of_a_document_are_those_of_its_sentences(languages:
     sample, vectors = sample_texts(model), sample_vectors(model)
     rows = {text: vectors[hashlib.blake2b(text.encode(), digest_size=16).digest()] for text in sample}
     assert {text: len(some) for text, some in rows.items()} == {text: len(s) for text, s in sample.items()}
-    for text in list(sample)[:: len(sample) // 5]:
+    for text in list(sample)[:: len(sample) // 2]:
         assert np.allclose(model.encode(sample[text]), rows[text], atol=0.01)  # of five bits
