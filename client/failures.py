@@ -10,8 +10,6 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
-from activities.configuration.declaration import did_you_mean
-
 if TYPE_CHECKING:
     from pydantic import ValidationError
 
@@ -122,6 +120,8 @@ def no_such_run(name: str) -> NoSuchRun:
 
 def unknown(value: str, names: Sequence[str]) -> str:
     """Return `'pumbed' is not known; did you mean pubmed? There are: ...`."""
+    from activities.configuration.declaration import did_you_mean  # imports pydantic
+
     return f"{value!r} is not known{did_you_mean(value, names) or '.'} There are: {', '.join(names)}."
 
 

@@ -23,11 +23,12 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from activities.contracts.evidence import SearchStatus, Usage
 from activities.credentials import redacted
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # pydantic takes half of the start of the supervising process, which raises some of these
     from temporalio.exceptions import ApplicationError
+
+    from activities.contracts.evidence import SearchStatus, Usage
 
 RETRY_AFTER_CAP = timedelta(minutes=5)
 """Seconds; longest delay between attempts. A Retry-After of 114 hours has been seen."""
@@ -45,17 +46,17 @@ class DeterminatorError(Exception):
 
 
 class SourceError(DeterminatorError):
-    status: SearchStatus = "unavailable"
+    status: "SearchStatus" = "unavailable"
 
 
 class RateLimited(SourceError):
     retryable = True
-    status: SearchStatus = "rate_limited"
+    status: "SearchStatus" = "rate_limited"
 
 
 class Unavailable(SourceError):
     retryable = True
-    status: SearchStatus = "unavailable"
+    status: "SearchStatus" = "unavailable"
 
 
 class TooSlow(Unavailable):
@@ -64,11 +65,11 @@ class TooSlow(Unavailable):
 
 class Malformed(SourceError):
     retryable = True
-    status: SearchStatus = "malformed"
+    status: "SearchStatus" = "malformed"
 
 
 class Refused(SourceError):
-    status: SearchStatus = "refused"
+    status: "SearchStatus" = "refused"
 
 
 class DecisionError(DeterminatorError):
@@ -85,10 +86,12 @@ class ModelError(DeterminatorError):
         message: str,
         *,
         retry_after: float | None = None,
-        usage: Usage | None = None,
+        usage: "Usage | None" = None,
         category: str = "",
     ) -> None:
         super().__init__(message, retry_after=retry_after)
+        from activities.contracts.evidence import Usage
+
         self.usage = usage or Usage()
         self.category = category or type(self).category
 

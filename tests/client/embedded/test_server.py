@@ -247,6 +247,11 @@ async def test_a_full_disk_is_named_in_one_line(file_home: Path, monkeypatch: py
         await follower._keep_alive()
 
 
+def test_each_cold_start_waits_for_no_library_that_the_supervisor_does_not_use() -> None:
+    code = "import sys, client.embedded.supervisor; print({'pydantic', 'temporalio'} & set(sys.modules))"
+    assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True).stdout == b"set()\n"
+
+
 def test_a_supervisor_that_cannot_write_its_note_says_so(home: Path) -> None:
     (home / "state" / "server.json").mkdir(parents=True)
     refused = determinator("up")
