@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 import sentencex
 from markdown_it import MarkdownIt
@@ -19,6 +19,7 @@ from activities.contracts.evidence import CiteMark
 from activities.contracts.write import DraftClaim, SentenceKind
 from activities.report.formats.text import clean
 from activities.roles.validation import line
+from activities.text.sentences import ends_at_units
 
 MAX_COLUMNS = 8
 MAX_ROWS = 60
@@ -222,6 +223,7 @@ class _Reader:
         lead, text = self._text(token)
         for place, text_of_line in enumerate(text.split(_LINE)):
             parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text_of_line))
+            parts = [part[a:b] for part in parts for a, b in pairwise([0, *ends_at_units(part), len(part)])]
             for number, part in enumerate(filter(str.strip, parts)):
                 leads = not (place or number)
                 first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))

@@ -47,6 +47,8 @@ _FIRST_WORD = re.compile(r"\s*([^\W\d_]{2,}(?=[\s,;.])|[\u00aa\u00ba])")
 _ENUMERATOR = re.compile(r"\s?\(?(?:[ivx]{1,4}|[a-h]|\d{1,2})\) ")
 """The mark of an item within a sentence: `either i) two years of one or ii) two of the other`."""
 _SAYS_ALL = re.compile(r"[.!?\u3002\uff01\uff1f][\"'\u201d)\]]*\s?$")
+_UNIT = re.compile(r"(?:[^\W\d_]/|\d[ \u00a0\u202f]?)[^\W\d_]\.[\ue000-\uf7ff]*\s+")
+"""A unit of one letter at the end of a sentence, maybe with marks of citations behind it."""
 _GLUED = re.compile(r"(?<=[\w)\]][a-z)\]])\.(?=[A-Z][a-z]{2})")
 """A stop with a sentence right behind it."""
 _INITIAL = re.compile(r"\W*[^\W\d_]\.\s*")
@@ -264,8 +266,13 @@ def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
             yield start, start + mark.end() + first[1]
             yield from ((start + mark.end() + one, start + mark.end() + last) for one, last in others)
         else:
-            places = [start, *(start + glued.end() for glued in _GLUED.finditer(piece)), end]
-            yield from pairwise(places)
+            inner = {*(glued.end() for glued in _GLUED.finditer(piece)), *ends_at_units(piece)}
+            yield from pairwise([start, *(start + place for place in sorted(inner)), end])
+
+
+def ends_at_units(text: str) -> list[int]:
+    """Return where sentences end that the library takes for an initial: `10 mmol/L. Then`, `in 3 h. Then`."""
+    return [match.end() for match in _UNIT.finditer(text) if text[match.end() :].lstrip()[:1].isupper()]
 
 
 def _open(text: str) -> int:

@@ -71,7 +71,7 @@ STATISTIC = re.compile(
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
 _STATISTIC_NAME = re.compile("|".join(STATISTICS))
-_LABEL = re.compile(r"(F\d{1,3})\s*+[:=]\s*+")
+_LABEL = re.compile(r"(F\d{1,3}|[^:=(]{1,20}(?=:))\s*+[:=]\s*+")
 _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
 _DAYS = re.compile(r"days\([^()]*\)")
