@@ -21,6 +21,7 @@ from activities.roles.validation import cited, line, lines, one_of, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
 from activities.text.sentences import Sentence, language_in
 from activities.verification import gate
+from activities.verification.computed import Computations
 from activities.verification.controls import Control, controls, mixed
 
 Supported = Literal["yes", "partly", "no"]
@@ -275,6 +276,7 @@ def _unstated(
         documents,
         about,
         quotes=[*sentence.computed, *(quote.quote for quote in quotes)],
+        computations=Computations(sentence.computed, sentence.computed, sentence.computed),
         is_row=sentence.is_row,
     )
     return decision.refusal if decision.refusal and decision.refusal.code in gate.NUMERIC else None

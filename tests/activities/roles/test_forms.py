@@ -587,3 +587,19 @@ def test_a_name_in_round_brackets_that_looks_like_a_label_stays_in_its_sentence(
     bill = BILL.replace(text=f"{BILL.text} The sweetener aspartame (E951) was billed too.")
     (claim,) = written("Aspartame (E951) was billed too [E1].", works=(bill, LETTER))[0].claims
     assert (claim.text, claim.cites) == ("Aspartame (E951) was billed too.", (BILL.evidence_id,))
+
+
+def test_a_rate_of_computed_people_stands_when_a_reader_names_what_carries_it() -> None:
+    draft, _ = written("Of 100 euros 66 are for the work [E1].", computed=["246.00 - 180.00"])
+    (claim,) = draft.claims
+    step = VerifyInput(
+        run_id="r", question=STEP.question, profile=STEP.profile, sentences=(claim,), evidence=STEP.evidence
+    )
+    prompt = VERIFIER.render(step, WORKS, 20_000)
+    (label,) = prompt.claims
+    labels = [name for name, sentence in prompt.sentences.items() if "246" in sentence.quote]
+    answer = VerdictsAnswer.model_validate(
+        {"verdicts": [{"claim": label, "supported": "yes", "sentences": labels}]}
+    )
+    (verdict,) = VERIFIER.accept(step, prompt, answer).output.verdicts
+    assert verdict.problem is None
