@@ -111,6 +111,8 @@ class SectionDraft(Frozen):
     """See `Verdicts.untranslated`."""
     lacks: tuple[str, ...] = ()
     """See `Verdicts.lacks`."""
+    former: tuple[DraftClaim, ...] = ()
+    """Sentences that stood until a second wording took their place; they stand again where that falls."""
     added: tuple[tuple[str, DraftClaim], ...] = ()
     """New sentences of a second wording, each with the id of the one that it stands behind."""
     translations: tuple[DraftClaim, ...] = ()

@@ -26,6 +26,10 @@ MAX_EXPRESSIONS = 80
 MAX_COMPUTED_SHOWN = 80
 MAX_TRANSLATION_CHARS = 900
 MAX_ADDED = 10
+CHANGED = (
+    "A sentence or row that was not refused is written once more only where a figure computed in the same "
+    "text, or what you correct or add, makes it wrong: it contradicts that, or is surer than that allows. "
+)
 TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
 ADDED = (
     "`added`: for each point above that the text misses, that is right and changes the answer or what "
@@ -98,7 +102,9 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
         together=MAX_CHARS_TOGETHER,
-        task="".join((ADDED if step.lacks else "", translating, TASK_AGAIN if rows else "Answer with JSON.")),
+        task="".join(
+            (ADDED + CHANGED if step.lacks else "", translating, TASK_AGAIN if rows else "Answer with JSON.")
+        ),
     )
     unasked = {
         "translations": quotes,
@@ -124,7 +130,7 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     """
     rows = [claim for paragraph in step.failed for claim in paragraph.claims]
     leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
-    first = {claim.id: claim for claim in rows if is_rewordable(claim) or claim.id in leaning}
+    first = {c.id: c for c in rows if step.lacks or is_rewordable(c) or c.id in leaning}
     texts = [text for again in answer.sentences for text in (again.text, *again.cells)]
     text = "\n".join((*(claim.text for claim in rows), *texts, *step.computed))
     checks = Checks(prompt, [*answer.computed, *step.computed], answer.proposed, text)
@@ -149,7 +155,8 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     def second(claim: DraftClaim) -> Iterator[DraftClaim]:
         new = again.get(claim.id)
         if new is not None and new.state != "refused":
-            if claim.state == "refused" or new.problem is None:  # else the first row stands
+            # else the first one stands
+            if claim.state == "refused" or (new.problem is None and new.text != claim.text):
                 yield new
         elif new is not None and claim.state == "refused":
             yield claim.replace(problem=new.problem, reworded=True)

@@ -97,7 +97,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listed("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
-            listed("Left open", [f"{label}: {gap}" for label, gap in left_open.items()]),
+            listed("Left open", [f"{name}: {gap}" for name, gap in left_open.items()], MAX_LEFT_OPEN),
         ],
         judged=step.judgements,
         together=MAX_CHARS_TOGETHER,

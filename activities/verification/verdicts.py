@@ -150,6 +150,7 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
     """Return the draft with second wordings in the place of first ones, which are recorded."""
     new = {claim.id: claim for claim in rewordings.claims}
     gone: list[Refused] = []
+    former: list[DraftClaim] = []
 
     def change(claim: DraftClaim) -> tuple[DraftClaim, ...]:
         again = new.get(claim.id)
@@ -158,13 +159,17 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
             return (claim,)
         if is_new and claim.state == "refused":
             gone.append(refused(claim, "reworded"))
+        elif is_new and claim.state == "stands":
+            former.append(claim)
         if not is_new:  # the writer was not shown what it rests on
             again = claim.replace(state=again.state, problem=again.problem, reworded=again.reworded)
         return (again,)
 
     changed = _with_added(draft.changed(change), rewordings.added)
     translations = (*draft.translations, *rewordings.translations)
-    return changed.replace(refused=(*draft.refused, *gone), translations=translations)
+    return changed.replace(
+        refused=(*draft.refused, *gone), translations=translations, former=(*draft.former, *former)
+    )
 
 
 def _with_added(draft: SectionDraft, added: Sequence[tuple[str, DraftClaim]]) -> SectionDraft:
@@ -194,6 +199,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
       printed there already; of what its writer left out, of a row, of a letter, and of what quotes nothing,
       none is. In a text of which other sentences stand a quote is printed for what nobody read alone: for the
       rest it would interrupt them.
+    - A sentence that stood before its second wording stands again where that does not.
     - A sentence that leans on one that fell falls with it.
     - General knowledge falls where no sentence on a work stands.
     - The fields that a row lost are listed with the row that stands.
@@ -215,7 +221,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
             standing_claims += quotes
         return tuple(standing_claims)
 
-    draft = _without_works(draft)
+    draft = _without_works(_with_former(draft))
     draft = draft.replace(
         answer=_fallen(draft.answer),
         paragraphs=tuple(p.replace(claims=_fallen(p.claims)) for p in draft.paragraphs),
@@ -237,6 +243,12 @@ def printed(draft: SectionDraft) -> SectionDraft:
         ),
         refused=(*draft.refused, *gone),
     )
+
+
+def _with_former(draft: SectionDraft) -> SectionDraft:
+    """Return a draft with the sentences that stood in the place of second wordings that do not."""
+    former = {claim.id: claim for claim in draft.former}
+    return draft.changed(lambda claim: (claim if claim.state == "stands" else former.get(claim.id, claim),))
 
 
 def _without_works(draft: SectionDraft) -> SectionDraft:

@@ -557,6 +557,23 @@ def test_what_a_reader_misses_is_added_behind_the_sentence_that_the_writer_names
     assert WRITER.render(step.replace(lacks=()), WORKS, 20_000).choices["added"] == ()
 
 
+@pytest.mark.parametrize("lacks", [(), ("The sum.",)])
+def test_a_sentence_that_stands_is_changed_only_where_its_text_lacks_something(
+    lacks: tuple[str, ...],
+) -> None:
+    stood, fell = written("It is claimed [E1].", "It is agreed [E2].")[0].answer
+    shown = (DraftParagraph(claims=(stood.replace(state="stands"), fell.replace(state="refused"))),)
+    prompt = WRITER.render(STEP.replace(failed=shown, lacks=lacks), WORKS, 20_000)
+    texts = ("A part is claimed [E1].", "A part is agreed [E2].")
+    again = [{"claim": label, "text": text} for label, text in zip(prompt.claims, texts, strict=True)]
+    step = STEP.replace(failed=shown, lacks=lacks)
+    new = accept(step, prompt, AgainAnswer.model_validate({"sentences": again})).output
+    assert [claim.text for claim in new.claims] == [
+        *(["A part is claimed."] if lacks else []),
+        "A part is agreed.",
+    ]
+
+
 def test_a_second_reader_says_what_a_whole_text_lacks_and_of_single_sentences_nothing() -> None:
     draft, _ = written("It is claimed [E1].")
     for is_whole in (True, False):

@@ -209,6 +209,17 @@ def test_a_quote_stands_among_sentences_only_for_what_nobody_read(code: str, pri
     assert texts(printed(drafted((fell,)))) == [TWO.quote]
 
 
+@pytest.mark.parametrize("confirmed", [True, False])
+def test_a_sentence_that_stood_stands_again_where_its_second_wording_falls(confirmed: bool) -> None:
+    stood = claim("Sleep lowered risk.", TWO, state="stands", stands_by="reader", id="s1.1")
+    again = stood.replace(text="Sleep may lower risk.", state="ask", reworded=True)
+    changed = with_rewordings(drafted((stood,)), drafted((again,)))
+    problem = None if confirmed else NOT_SAID
+    final = with_verdicts(changed, Verdicts(verdicts=(SentenceVerdict(id="s1.1", problem=problem),)))
+    assert texts(printed(final)) == [again.text if confirmed else stood.text]
+    assert texts(printed(changed)) == [stood.text], "nobody has read the second wording"
+
+
 def test_what_leans_on_a_refused_sentence_may_be_written_again_with_it() -> None:
     """And is read again; what else stands in the paragraph stays."""
     fell = LEANING[1].replace(state="refused", problem=NOT_SAID)
