@@ -153,7 +153,7 @@ def statistic(line: str) -> str:
     ]
     value, low, high = (decimals(match[name]) for name in ("value", "low", "high"))
     shown = "; ".join(studies)
-    shown = _("{studies}, pooled with random effects").format(studies=shown) if len(studies) > 1 else shown
+    shown = _("{studies}, pooled with random effects (Paule-Mandel)").format(studies=shown) if len(studies) > 1 else shown
     return f"{shown} = {value} ({_('{low} to {high}').format(low=low, high=high)})"
 
 
