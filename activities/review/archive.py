@@ -11,7 +11,7 @@ from pydantic_core import from_json
 from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
 from activities.messages import in_language
-from activities.review.decisions import Decision, Stage
+from activities.review.decisions import Decision, Stage, exclusions
 from activities.review.extraction import (
     DecidedStudy,
     Extraction,
@@ -149,7 +149,7 @@ class Archive:
         )
 
 
-def flow(records: Records, state: ReviewState, log: Iterable[Decision] = ()) -> Flow:
+def flow(records: Records, state: ReviewState, log: Sequence[Decision] = ()) -> Flow:
     """Count the flow of a review, whose full texts were excluded by the criteria in the log."""
     titles = state.titles
     states = titles.states()
@@ -163,12 +163,12 @@ def flow(records: Records, state: ReviewState, log: Iterable[Decision] = ()) -> 
         )
     sought, assessed = state.sought(), state.retrieved()
     second = {record: state.full_texts.state(record) for record in assessed}
-    reasons = {
-        decision.record: decision.criterion
-        for decision in log
-        if decision.stage == "full_texts" and decision.criterion
-    }
-    because = (reasons.get(record, "not stated") for record, mark in second.items() if mark == "excluded")
+    made = exclusions(log, [rule.id for rule in state.protocol.criteria])
+    because = (
+        (made[record].criterion if record in made else "") or "not stated"
+        for record, mark in second.items()
+        if mark == "excluded"
+    )
     return Flow(
         identified=records.by_origin,
         duplicates=records.given - len(records.records),

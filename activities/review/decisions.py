@@ -163,6 +163,22 @@ def latest(decisions: Sequence[Decision]) -> list[Decision]:
     return list(parts.values())
 
 
+def exclusions(log: Sequence[Decision], criteria: Sequence[str]) -> dict[int, Decision]:
+    """Return why each full text was excluded: by a person's word, else by the first of the `criteria`."""
+    chosen: dict[int, Decision] = {}
+
+    def rank(made: Decision) -> int:
+        named = criteria.index(made.criterion) if made.criterion in criteria else len(criteria)
+        return named if made.part == "screener" else -1
+
+    for made in latest(log):
+        if made.stage == "full_texts" and made.verdict == "exclude":
+            before = chosen.get(made.record)
+            if before is None or rank(made) < max(rank(before), 0):
+                chosen[made.record] = made
+    return chosen
+
+
 def resting_on(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[Decision]:
     """Return the decisions that hold and that a change of these criteria touches.
 

@@ -25,13 +25,13 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.effects import Arms, Effect, Interval, Measure, NotPooled, Pool
 from activities.contracts.errors import NotInstalled
-from activities.contracts.evidence import Evidence, Frozen, Support, Work, fields_of
+from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support, Work, fields_of
 from activities.messages import _
 from activities.report.formats.references import family_first
 from activities.report.schema import Reference
 from activities.report.strength import facts_of
 from activities.review.bias import BiasAssessment
-from activities.review.decisions import Decision
+from activities.review.decisions import Decision, exclusions
 from activities.review.extraction import (
     AGREED,
     AskedField,
@@ -145,13 +145,14 @@ async def findings_of(
     decisions = [made for made in log if made.stage == "extraction"]
     settled = [await archive.settled(protocol, n, state.studies.of(n), decisions) for n in included]
     rows = tuple(row[0] for row in settled if row)
+    why = exclusions(log, [rule.id for rule in protocol.criteria])
     names = {study.evidence_id: study.label for study in studies}
     facts = {work.evidence_id: facts_of(work, None) for work in works}
     left_out = {n for n, outcome in state.units("bias") if state.assessment(n, outcome) == NOT_A_TRIAL}
     return Findings(
         studies=tuple(studies),
         excluded=tuple(
-            _excluded(number, protocol, records, log)
+            _excluded(records.records[number], why.get(number), protocol)
             for number in state.retrieved()
             if state.full_texts.state(number) == "excluded"
         ),
@@ -172,23 +173,15 @@ async def findings_of(
     )
 
 
-def _excluded(number: int, protocol: Protocol, records: Records, log: Sequence[Decision]) -> ExcludedText:
-    """Say why a full text is excluded: by a person's word, else by the first criterion of the protocol."""
-    order = [rule.id for rule in protocol.criteria]
-    made = [row for row in log if (row.record, row.stage, row.verdict) == (number, "full_texts", "exclude")]
-    made.sort(key=lambda row: order.index(row.criterion) if row.criterion in order else len(order))
-    words = [row for row in log if row in made and row.part == "word"]
-    decision = next(iter((*words[-1:], *made)), None)
-    rule = protocol.criterion(decision.criterion) if decision else None
-    ref = records.records[number]
+def _excluded(ref: EvidenceRef, made: Decision | None, protocol: Protocol) -> ExcludedText:
+    """Say why a full text is excluded; nothing where the log does not tell."""
+    rule = protocol.criterion(made.criterion) if made else None
+    words = made.words if made else ()
     return ExcludedText(
         title=ref.title,
         criterion=rule.text if rule else "",
-        reason=decision.reason if decision else "",
-        support=tuple(
-            Support(evidence_id=ref.evidence_id, quote=quote)
-            for quote in (decision.words if decision else ())
-        ),
+        reason=made.reason if made else "",
+        support=tuple(Support(evidence_id=ref.evidence_id, quote=quote) for quote in words),
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from activities.contracts.evidence import Evidence, Identifiers
 from activities.evidence_store import make_ref
 from activities.review.archive import flow
-from activities.review.decisions import Marks
+from activities.review.decisions import Decision, Marks
 from activities.review.files import read_records_file
 from activities.review.protocol import Columns
 from activities.review.records import NO_ABSTRACT, Records, UnreadableRecords, added, part
@@ -53,6 +53,22 @@ def test_the_numbers_of_the_flow_always_add_up(rows: list[tuple[str, str, str, s
             protocol=PROTOCOL, protocol_key="", titles=own, full_texts=own, got={0: "got"}, closed=closed
         )
         assert flow(records, state).faults() == ()
+
+
+def test_a_full_text_is_counted_under_the_criterion_that_its_report_names() -> None:
+    """Both exclude it, by different criteria: the first of the protocol counts, whoever decided last."""
+    made = {"record": 0, "stage": "full_texts", "verdict": "exclude"}
+    log = [Decision(**made, criterion="I2", by="a"), Decision(**made, criterion="E1", by="b")]  # type: ignore[arg-type]
+    own = marks("i", "i")
+    records = Records(records=(make_ref(a_work("0"), "blob"),), by_origin={"a": 1})
+    texts = marks("e", "e")
+    state = ReviewState(protocol=PROTOCOL, protocol_key="", titles=own, full_texts=texts, got={0: "got"})
+    for decisions, named in (
+        (log, "I2"),
+        (log[::-1], "I2"),
+        ([*log, Decision(**made, criterion="I1", part="word", by="c")], "I1"),  # type: ignore[arg-type]
+    ):
+        assert flow(records, state, decisions).excluded_because == {named: 1}
 
 
 def a_work(name: str, **more: object) -> Evidence:
