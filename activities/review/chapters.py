@@ -128,9 +128,10 @@ def limitations(findings: Findings, protocol: Protocol) -> list[str]:
     return [text.replace("{count}", str(count)) for count, text in rows if count]
 
 
-def paragraph(text: str) -> Iterator[Text]:
-    if text:
-        yield Text((Run(clean(text)),))
+def paragraph(text: str, **values: str | int) -> Text:
+    """Make a paragraph of a text in which counts stand as its language writes them."""
+    counts = {name: number(value) if isinstance(value, int) else value for name, value in values.items()}
+    return Text((Run(clean(text.format(**counts) if counts else text)),))
 
 
 def _quoted(text: str, support: Iterable[Support], findings: Findings) -> Cell:
@@ -146,7 +147,7 @@ def _quoted(text: str, support: Iterable[Support], findings: Findings) -> Cell:
 def _results(findings: Findings) -> Iterator[Block]:
     for synthesis in findings.syntheses:
         yield Heading(clean(synthesis.conclusion.outcome))
-        yield from paragraph(line(synthesis.conclusion))
+        yield paragraph(line(synthesis.conclusion))
         yield from bullets(filter(None, (differs(synthesis.conclusion), reasons(synthesis.conclusion))))
         yield from _pool(synthesis)
         yield _effects(synthesis, findings)
@@ -166,7 +167,7 @@ def _pool(synthesis: Synthesis) -> Iterator[Block]:
         yield table((_("Without the study"), _(EFFECT)), without, _("Random effects without each study"))
     if pool.small_studies is not None:
         p = decimals(f"{pool.small_studies.p:.3f}")
-        yield from paragraph(_("Egger's test of small studies: p = {p}.").format(p=p))
+        yield paragraph(_("Egger's test of small studies: p = {p}."), p=p)
 
 
 def _effects(synthesis: Synthesis, findings: Findings) -> Table:
@@ -176,16 +177,10 @@ def _effects(synthesis: Synthesis, findings: Findings) -> Table:
     rows = []
     for work in synthesis.conclusion.works:
         effect = f"{work.effect.measure} {shown_interval(work.result)}" if work.effect and work.result else ""
-        risk = risks.get(work.evidence_id)
-        rows.append(
-            (
-                cell(findings.label(work.evidence_id)),
-                _quoted(effect or _("no usable figures"), work.support, findings),
-                cell(direction_words(work.direction)),
-                cell(number(work.n) if work.n else ""),
-                cell(_(JUDGEMENT_NAMES[risk]) if risk else ""),
-            )
-        )
+        size, risk = number(work.n) if work.n else "", risks.get(work.evidence_id)
+        name, effects = findings.label(work.evidence_id), effect or _("no usable figures")
+        last = (direction_words(work.direction), size, _(JUDGEMENT_NAMES[risk]) if risk else "")
+        rows.append((cell(name), _quoted(effects, work.support, findings), *map(cell, last)))
     head = (_("Study"), _(EFFECT), _("Direction"), _("Participants"), _("Risk of bias"))
     return Table(*filled(head, rows))
 
@@ -214,14 +209,13 @@ def _studies(findings: Findings) -> Iterator[Block]:
             "Values extracted by two independently: {count}. Both agreed on {agreed}, a person decided "
             "{decided}."
         )
-        counts = {"count": len(by), "agreed": agreed, "decided": len(by) - agreed}
-        yield from paragraph(text.format_map({name: number(count) for name, count in counts.items()}))
+        yield paragraph(text, count=len(by), agreed=agreed, decided=len(by) - agreed)
 
 
 def _bias(findings: Findings) -> Iterator[Block]:
     if findings.bias:
         text = _("By {tool}: a model proposed answers with quotes, and a person decided each.")
-        yield from paragraph(text.format(tool=SOURCE))
+        yield paragraph(text, tool=SOURCE)
         head = (_("Study"), _("Outcome"), *(_(domain.title) for domain in DOMAINS), _("Overall"))
         rows = [
             (
@@ -238,22 +232,18 @@ def _bias(findings: Findings) -> Iterator[Block]:
         yield Heading(f"{name}{f', {bias.outcome}' if bias.outcome else ''}")
         head = (_("No."), _("Question"), _("Answer"), _("Why"))
         yield Table(*filled(head, [*_signals(bias, findings)]))
-        yield from paragraph(bias.reason)
+        if bias.reason:
+            yield paragraph(bias.reason)
     if findings.not_assessed:
-        names = listed(map(findings.label, findings.not_assessed))
         text = _("No tool was applied to {names}: RoB 2 is for randomised trials.")
-        yield from paragraph(text.format(names=names))
+        yield paragraph(text, names=listed(map(findings.label, findings.not_assessed)))
 
 
 def _signals(assessment: BiasAssessment, findings: Findings) -> Iterator[tuple[Cell, ...]]:
     for row in assessment.answers:
         why = row.reason or (_("see the quote") if row.support else "")
-        yield (
-            cell(row.field),
-            cell(_(QUESTIONS[row.field])),
-            cell(_(ANSWER_NAMES[row.text])),
-            _quoted(why, row.support, findings),
-        )
+        told = (row.field, _(QUESTIONS[row.field]), _(ANSWER_NAMES[row.text]))
+        yield (*map(cell, told), _quoted(why, row.support, findings))
 
 
 def _full_texts(findings: Findings) -> Iterator[Block]:
@@ -261,8 +251,7 @@ def _full_texts(findings: Findings) -> Iterator[Block]:
         yield Heading(_("Excluded"))
         cells = [
             (
-                cell(text.title),
-                cell(text.criterion or _("not stated")),
+                *(cell(text.title), cell(text.criterion or _("not stated"))),
                 _quoted(text.reason or _("see the quote"), text.support, findings),
             )
             for text in findings.excluded

@@ -15,6 +15,7 @@ from xml.etree import ElementTree
 import httpx
 
 from activities import processes
+from activities.contracts.appraisal import Conclusion
 from activities.contracts.errors import Refused, Unavailable
 from activities.contracts.evidence import Frozen
 from activities.report.formats.conclusion_words import line, statement
@@ -51,20 +52,15 @@ def compare(before: Findings, after: Findings, step: StateStep) -> Notice | None
     """Compare the conclusions of a report with those of the one that a step makes; None without a change."""
     old = {synthesis.id: synthesis.conclusion for synthesis in before.syntheses}
     new = {synthesis.id: synthesis.conclusion for synthesis in after.syntheses}
-    changes = []
-    for name in dict.fromkeys((*old, *new)):
-        earlier, later = old.get(name), new.get(name)
-        if earlier is not None and later is not None and statement(earlier) == statement(later):
-            continue
-        outcome = later or earlier
-        assert outcome is not None  # each name is of one of the two
-        changes.append(
-            ChangedConclusion(
-                outcome=outcome.outcome,
-                before=line(earlier) if earlier else "",
-                after=line(later) if later else "",
-            )
-        )
+
+    def say(conclusion: Conclusion | None) -> str:
+        return line(conclusion) if conclusion else ""
+
+    changes = tuple(
+        ChangedConclusion(outcome=one.outcome, before=say(old.get(name)), after=say(new.get(name)))
+        for name, one in (old | new).items()
+        if name not in old or name not in new or statement(old[name]) != statement(new[name])
+    )
     if not changes:
         return None
     studies = {study.evidence_id for study in before.studies}
@@ -74,7 +70,7 @@ def compare(before: Findings, after: Findings, step: StateStep) -> Notice | None
         at=step.at,
         version=step.state.reports + 1,
         new_studies=sum(study.evidence_id not in studies for study in after.studies),
-        changes=tuple(changes),
+        changes=changes,
     )
 
 
@@ -94,23 +90,20 @@ def feed(notices: Sequence[Notice]) -> bytes:
     root = ElementTree.Element("rss", version="2.0")
     channel = ElementTree.SubElement(root, "channel")
 
-    def add(parent: ElementTree.Element, name: str, text: str, **attributes: str) -> None:
-        ElementTree.SubElement(parent, name, attributes).text = text
+    def add(parent: ElementTree.Element, **texts: str) -> None:
+        for name, text in texts.items():
+            ElementTree.SubElement(parent, name).text = text
 
-    title = newest[0].title if newest else "A systematic review"
-    add(channel, "title", title)
-    add(channel, "link", f"urn:determinator:review:{newest[0].run_id if newest else ''}")
-    add(channel, "description", f"Conclusions that changed: {title}")
+    title, run_id = (newest[0].title, newest[0].run_id) if newest else ("A systematic review", "")
+    link = f"urn:determinator:review:{run_id}"
+    add(channel, title=title, link=link, description=f"Conclusions that changed: {title}")
     for notice in newest:
         item = ElementTree.SubElement(channel, "item")
-        add(
-            item,
-            "title",
-            f"Version {notice.version}: {'; '.join(change.outcome for change in notice.changes)}",
-        )
-        add(item, "description", message(notice))
-        add(item, "guid", f"{notice.run_id}/{notice.version}", isPermaLink="false")
-        add(item, "pubDate", format_datetime(datetime.fromisoformat(notice.at)))
+        outcomes = "; ".join(change.outcome for change in notice.changes)
+        at = format_datetime(datetime.fromisoformat(notice.at))
+        add(item, title=f"Version {notice.version}: {outcomes}", description=message(notice), pubDate=at)
+        guid = ElementTree.SubElement(item, "guid", isPermaLink="false")
+        guid.text = f"{notice.run_id}/{notice.version}"
     data: bytes = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True)
     return data
 

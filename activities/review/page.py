@@ -89,51 +89,39 @@ def _result(published: Published) -> Iterator[Block]:
     counts = _(
         "Records: {records}. Screened by title and abstract: {screened}, of which included: {included}."
     )
-    yield from paragraph(
-        counts.format(
-            records=number(flow.given - flow.duplicates),
-            screened=number(flow.screened),
-            included=number(flow.screened - flow.excluded),
-        )
-    )
+    included = flow.screened - flow.excluded
+    yield paragraph(counts, records=flow.given - flow.duplicates, screened=flow.screened, included=included)
     if course is None or course.phase != "done":
-        yield from paragraph(_("Screening did not end by its rule, so no recall is stated."))
+        yield paragraph(_("Screening did not end by its rule, so no recall is stated."))
         return
     if course.recall is not None:
-        found = _("At least {recall} of the relevant records were found, with a confidence of 95%.")
-        yield from paragraph(found.format(recall=percent(course.recall, 1)))
+        text = _("At least {recall} of the relevant records were found, with a confidence of 95%.")
+        yield paragraph(text, recall=percent(course.recall, 1))
+    text = _("All records were read; what is missing is what both screeners excluded by mistake.")
     if flow.unread:
-        stopped = _(
+        text = _(
             "Screening stopped before these records were read: {unread}. The recall rests on a random sample "
             "of {drawn} of what was left, and on the measured errors of the screeners."
         )
-        yield from paragraph(stopped.format(unread=number(flow.unread), drawn=number(len(course.drawn))))
-    else:
-        yield from paragraph(
-            _("All records were read; what is missing is what both screeners excluded by mistake.")
-        )
+    yield paragraph(text, unread=flow.unread, drawn=len(course.drawn))
 
 
 def _included(published: Published) -> Iterator[Block]:
+    states = enumerate(final_states(published))
+    included = [(n, published.records.records[n]) for n, state in states if state == "included"]
     rows = [
         (
-            str(place),
+            str(n),
             ref.title,
             str(ref.year or ""),
-            *[value for _kind, value in ref.identifiers.items_in_order()],
+            next((id_ for _kind, id_ in ref.identifiers.items_in_order()), ""),
         )
-        for place, (ref, state) in enumerate(
-            zip(published.records.records, final_states(published), strict=True)
-        )
-        if state == "included"
+        for n, ref in included[:MAX_LISTED]
     ]
     if rows:
-        head = (_("Record"), _("Title"), _("Year"), _("Identifier"))
-        yield table(head, [(*row, "")[:4] for row in rows[:MAX_LISTED]])
-    if len(rows) > MAX_LISTED:
-        yield from paragraph(
-            _("Further ones in decisions.csv: {count}.").format(count=number(len(rows) - MAX_LISTED))
-        )
+        yield table((_("Record"), _("Title"), _("Year"), _("Identifier")), rows)
+    if more := len(included[MAX_LISTED:]):
+        yield paragraph(_("Further ones in decisions.csv: {count}."), count=more)
 
 
 def _protocol(published: Published) -> Iterator[Block]:
@@ -145,14 +133,8 @@ def _protocol(published: Published) -> Iterator[Block]:
     yield table((_("Criterion"), _("Kind"), _("Text")), rules)
     if state.amendments:
         amendments = [
-            (
-                str(amendment.version),
-                day(amendment.at[:10]),
-                amendment.by,
-                amendment.reason,
-                ", ".join(amendment.keys),
-            )
-            for amendment in state.amendments
+            (str(row.version), day(row.at[:10]), row.by, row.reason, ", ".join(row.keys))
+            for row in state.amendments
         ]
         head = (_("Version"), _("Date"), _("By"), _("Reason"), _("Changed"))
         yield table(head, amendments, _("Amendments"))
@@ -172,7 +154,7 @@ def _search(published: Published) -> Iterator[Block]:
     head = (_("Source"), _("Query as sent"), _("Date"), _("Hits"), _("Records"), _("New"), _("Status"))
     yield table(head, rows)
     merged = _("Records merged with others by identifier or title: {count}; merged.csv lists them.")
-    yield from paragraph(merged.format(count=number(len(published.records.copies))))
+    yield paragraph(merged, count=len(published.records.copies))
 
 
 def _flow(published: Published) -> Iterator[Block]:
@@ -226,21 +208,19 @@ def _share(rate: Share) -> str:
 def _screening(published: Published) -> Iterator[Block]:
     validation, course = published.report.validation, published.state.course
     both = (f"{screener.name} ({_(SCREENERS[screener.kind])})" for screener in published.protocol.screeners)
-    yield from paragraph(
-        _(
-            "Titles and abstracts were screened by {both}, independently of each other; a person decided "
-            "where they differed or were unsure. Records were read in rounds, the most promising first by a "
-            "logistic regression over words and pairs of words that was learnt again after each round; every "
-            "order is stored. Rounds: {rounds}."
-        ).format(both=listed(both), rounds=course.number if course else 0)
+    text = _(
+        "Titles and abstracts were screened by {both}, independently of each other; a person decided "
+        "where they differed or were unsure. Records were read in rounds, the most promising first by a "
+        "logistic regression over words and pairs of words that was learnt again after each round; every "
+        "order is stored. Rounds: {rounds}."
     )
+    yield paragraph(text, both=listed(both), rounds=course.number if course else 0)
     if validation is not None:
-        labelled = _(
+        text = _(
             "Random records labelled by {people} without seeing other decisions: {count}. A screener who is "
             "unsure excludes nothing."
         )
-        people = listed(validation.by)
-        yield from paragraph(labelled.format(people=people, count=number(validation.labelled)))
+        yield paragraph(text, people=listed(validation.by), count=validation.labelled)
         rows = [
             (screener.name, _share(screener.sensitivity), _share(screener.specificity))
             for screener in validation.screeners
@@ -248,18 +228,17 @@ def _screening(published: Published) -> Iterator[Block]:
         head = (_("Screener"), _("Sensitivity"), _("Specificity"))
         yield table(head, rows, _("Accuracy on the labelled records"))
     if course and course.mistaken:
-        mistaken = _("Records that both screeners may be expected to have included by mistake: {count}.")
-        yield from paragraph(mistaken.format(count=course.mistaken))
+        text = _("Records that both screeners may be expected to have included by mistake: {count}.")
+        yield paragraph(text, count=course.mistaken)
 
 
 def _tools(published: Published, version: str) -> Iterator[Block]:
-    yield from paragraph(
-        _(
-            "This review was made with Determinator {version} (Apache-2.0). What follows is from its "
-            "history, where every decision has its time, its author and the version of the protocol "
-            "(decisions-log.csv)."
-        ).format(version=version)
+    text = _(
+        "This review was made with Determinator {version} (Apache-2.0). What follows is from its "
+        "history, where every decision has its time, its author and the version of the protocol "
+        "(decisions-log.csv)."
     )
+    yield paragraph(text, version=version)
     tools = [
         (
             *(_(STAGES[tool.stage]), tool.screener, tool.model, tool.prompt),
@@ -271,7 +250,7 @@ def _tools(published: Published, version: str) -> Iterator[Block]:
         head = (_("Stage"), _("Screener"), _("Model"), _("Prompt"), _("Calls"), _("Decisions"), _("Tokens"))
         yield table(head, tools, _("Models as they were used"))
     else:
-        yield from paragraph(_("No model was used for decisions."))
+        yield paragraph(_("No model was used for decisions."))
     made = Counter(
         (row.by, "model" if row.model else "person", row.stage, row.part)
         for row in latest(published.decisions)
@@ -285,12 +264,11 @@ def _tools(published: Published, version: str) -> Iterator[Block]:
     ]
     columns = (_("Who"), _("Kind"), _("Stage"), _("Part"), _("Decisions that hold"))
     yield table(columns, rows, _("Who decided"))
-    yield from paragraph(
-        _(
-            "The authors of the review answer for its content; the tools decide nothing that a person cannot "
-            "overrule."
-        )
+    text = _(
+        "The authors of the review answer for its content; the tools decide nothing that a person cannot "
+        "overrule."
     )
+    yield paragraph(text)
 
 
 def limitations(published: Published) -> list[str]:

@@ -1,7 +1,7 @@
 """The protocol of a question: drafted by the connected model, or a template."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from activities.contracts.evidence import Allowance
 from activities.evidence_store import EvidenceStore
@@ -105,29 +105,28 @@ def protocol_text(question: str, answer: DraftAnswer, screeners: Mapping[str, st
     queries = [row.model_dump() for row in answer.queries if row.source in SOURCES and row.query.strip()]
     drafted = {name: value for name, value in (answer.model_dump() | {"queries": queries}).items() if value}
     whole = DraftAnswer.model_validate(EMPTY | {"title": question} | drafted)
+    texts = {name: line(getattr(whole, name), 400) for name in ("population", "intervention", "comparator")}
+    every = {name: lines(getattr(whole, name), 12) for name in ("outcomes", "designs")}
     rows = [
         "# The protocol of a systematic review. `determinator review start FILE` starts it.",
-        _line("title", line(whole.title, 200)),
-        "\n[question]",
-        _line("population", line(whole.population, 400)),
-        _line("intervention", line(whole.intervention, 400)),
-        _line("comparator", line(whole.comparator, 400)),
-        _line("outcomes", lines(whole.outcomes, 12)),
-        _line("designs", lines(whole.designs, 8)),
+        *_table("", title=line(whole.title, 200)),
+        *_table("[question]", **texts, **every),
     ]
-    for kind in ("include", "exclude"):
-        texts = [line(rule.text, 400) for rule in whole.criteria if rule.kind == kind and rule.text.strip()]
-        for number, text in enumerate(dict.fromkeys(texts), start=1):
-            name = f"{'I' if kind == 'include' else 'E'}{number}"
-            rows += ["\n[[criteria]]", _line("id", name), _line("kind", kind), _line("text", text)]
+    for letter, kind in (("I", "include"), ("E", "exclude")):
+        rules = [line(rule.text, 400) for rule in whole.criteria if rule.kind == kind and rule.text.strip()]
+        for number, text in enumerate(dict.fromkeys(rules), start=1):
+            rows += _table("[[criteria]]", id=f"{letter}{number}", kind=kind, text=text)
     for row in whole.queries:
-        rows += ["\n[[sources]]", _line("source", row.source), _line("query", line(row.query, 2_000))]
+        rows += _table("[[sources]]", source=row.source, query=line(row.query, 2_000))
     rows.append("\n# Two screeners decide independently; a person decides where they differ.")
     for name, kind in screeners.items():
-        rows += ["[[screeners]]", _line("name", name), _line("kind", kind), ""]
+        rows += _table("[[screeners]]", name=name, kind=kind)
     return "\n".join(rows) + COMMENTS
 
 
-def _line(key: str, value: str | Sequence[str]) -> str:
-    """Write a text or a list of texts as TOML; JSON writes them alike."""
-    return f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "")
+def _table(head: str, **values: str | Sequence[str]) -> Iterator[str]:
+    """Write texts and lists of texts as a table of TOML; JSON writes them alike."""
+    if head:
+        yield f"\n{head}"
+    for key, value in values.items():
+        yield f"{key} = {json.dumps(value, ensure_ascii=False)}".replace("\x7f", "")

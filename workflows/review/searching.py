@@ -57,18 +57,10 @@ class Searching:
             if file.name not in origins:
                 await self.pace.boundary()
                 self.pace.show("searching", f"takes in {file.name}")
-                added = await self._add(AddRecords(run_id=self.pace.id, origin=file.name, blob=file.blob))
-                state.searches.append(
-                    SearchRow(
-                        origin=file.name,
-                        source="file",
-                        at=self.pace.at(),
-                        hits=file.records + file.set_aside,
-                        records=added.given,
-                        new=added.new,
-                        set_aside=file.set_aside,
-                    )
-                )
+                hits = file.records + file.set_aside
+                row = SearchRow(origin=file.name, source="file", at=self.pace.at(), hits=hits)
+                step = AddRecords(run_id=self.pace.id, origin=file.name, blob=file.blob)
+                await self._take_in(row.replace(set_aside=file.set_aside), step)
         while self.pace.to_part:
             try:
                 await self._add(AddRecords(run_id=self.pace.id, part=self.pace.to_part.pop(0)))
@@ -81,6 +73,10 @@ class Searching:
         while step is None and row.status in ("rate_limited", "unavailable") and not self.pace.state.closed:
             await self.pace.wait_for_model(f"{query.source} does not answer ({row.detail})")
             row, step = await self._ask(query, query.limit)
+        await self._take_in(row, step)
+
+    async def _take_in(self, row: SearchRow, step: AddRecords | None) -> None:
+        """Add what a search or a file gave, and note it."""
         if step is not None:
             added = await self._add(step)
             row = row.replace(records=added.given, new=added.new)
