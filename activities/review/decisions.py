@@ -8,6 +8,7 @@ Invariants:
 
 * a record is settled by a person's word, else by a label, else by two screeners who agree; anything else is
   open or in conflict: no decision stands for two;
+* what both include of the random sample that ends screening is in conflict until a person confirms it;
 * nobody is shown another's decision on a record before both have decided;
 * the last decision of the same person on a record holds, and the earlier ones stay in the log.
 """
@@ -33,6 +34,8 @@ Stage = Literal["titles", "full_texts", "extraction", "bias"]
 LETTERS: Mapping[str, str] = {"include": "i", "exclude": "e", "unsure": "u"}
 VERDICTS: Mapping[str, Verdict] = {"i": "include", "e": "exclude", "u": "unsure"}
 OPEN = "."
+CONFIRM = "?"
+"""In the place of a label: a person confirms the record where both screeners include it."""
 State = Literal["open", "conflict", "included", "excluded"]
 
 
@@ -119,9 +122,17 @@ class Marks(Compact):
     def with_labels(self, marks: Mapping[int, str]) -> "Marks":
         return self.replace(labels=written(self.labels, marks))
 
+    def confirming(self, records: Iterable[int]) -> "Marks":
+        """Return the same with records that a person confirms where both screeners include them."""
+        return self.with_labels({n: CONFIRM for n in records if self.labels[n] == OPEN})
+
+    def is_labelled(self, record: int) -> bool:
+        return self.labels[record] in "ie"
+
     def made(self) -> int:
         """Count the decisions that hold."""
-        return sum(len(row) - row.count(OPEN) for row in (self.first, self.second, self.labels, self.words))
+        rows = (self.first, self.second, self.labels, self.words)
+        return sum(len(row) - row.count(OPEN) - row.count(CONFIRM) for row in rows)
 
     def state(self, record: int) -> State:
         """Return what follows from all decisions on a record."""
@@ -140,10 +151,10 @@ class Marks(Compact):
 def _state(first: str, second: str, label: str, word: str) -> State:
     """Return what follows from the letters of two screeners, of who labels and of who has the word."""
     letter = word if word != OPEN else label
-    if letter == OPEN:
+    if letter in (OPEN, CONFIRM):
         if OPEN in (first, second):
             return "open"
-        if first != second or first == "u":
+        if first != second or first == "u" or (first == "i" and label == CONFIRM):
             return "conflict"
         letter = first
     return "included" if letter == "i" else "excluded"

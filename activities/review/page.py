@@ -227,6 +227,8 @@ def _screening(published: Published) -> Iterator[Block]:
         ]
         head = (_("Screener"), _("Sensitivity"), _("Specificity"))
         yield table(head, rows, _("Accuracy on the labelled records"))
+    if course and course.drawn:
+        yield paragraph(_("Of the random sample a person confirmed what both screeners included."))
     if course and course.mistaken:
         text = _("Records that both screeners may be expected to have included by mistake: {count}.")
         yield paragraph(text, count=course.mistaken)

@@ -42,14 +42,14 @@ class _Settled:
     """The decisions of a round that has ended, and what follows from them."""
 
     def __init__(self, now: Course, marks: Marks, measured: Measured) -> None:
-        self.marks, self.measured = marks, measured
+        self.marks, self.measured, self.drawn = marks, measured, now.drawn
         states = enumerate(marks.states()[now.first :], now.first)
         self.included = {
             record: state == "included" for record, state in states if state in ("included", "excluded")
         }
         """Settled record -> whether it is included."""
         found = self.count(self.included)
-        mistaken = min(round(self.counts(self.included).mistaken), found)
+        mistaken = min(round(self.before.mistaken), found)
         total = marks.total - now.first
         self.course = now.replace(total=total, read=len(self.included), found=found, mistaken=mistaken)
 
@@ -60,14 +60,18 @@ class _Settled:
     def counts(self, records: Iterable[int]) -> Counts:
         """Count what two screeners decided on settled records that nobody labelled."""
         marks = self.marks
-        pairs = Counter(
-            (marks.first[n] + marks.second[n], self.included[n]) for n in records if marks.labels[n] == OPEN
-        )
+        screened = (n for n in records if not marks.is_labelled(n))
+        pairs = Counter((marks.first[n] + marks.second[n], self.included[n]) for n in screened)
         return Counts(
             agreed=pairs["ii", True],
             only=(pairs["ie", False], pairs["ei", False]),
             neither=pairs["ee", False],
         )
+
+    @cached_property
+    def before(self) -> Counts:
+        """Count what was decided beside the random sample, of which a person confirms what both include."""
+        return self.counts(self.included.keys() - set(self.drawn))
 
     @cached_property
     def errors(self) -> Errors:
@@ -77,7 +81,7 @@ class _Settled:
         as included, and what the other one included and stands.
         """
         marks, relevant = self.marks, [record for record, included in self.included.items() if included]
-        screened = [record for record in relevant if marks.labels[record] == OPEN]
+        screened = [record for record in relevant if not marks.is_labelled(record)]
         shares = []
         for place, counts in enumerate(self.measured):
             letters, other = marks.of_screener(place), marks.of_screener(1 - place)
@@ -86,10 +90,7 @@ class _Settled:
                 labelled = (record for record in self.included if marks.labels[record] == "i")
                 known |= {record for record in labelled if letters[record] != OPEN}
             shares.append(share(sum(letters[record] != "e" for record in known), len(known)))
-        drawn = self.course.drawn if self.course.left else ()
-        before = self.counts(self.included.keys() - set(drawn))
-        rate = self.counts(drawn).mistaken / len(drawn) if drawn else before.mistaken / len(self.included)
-        return errors(len(screened), (shares[0], shares[1]), before, rate)
+        return errors(len(screened), (shares[0], shares[1]), self.before)
 
     def after_round(self, *, read_all: bool) -> Course:
         """Decide what follows a round, whose decisions the course counts already."""
@@ -117,7 +118,7 @@ class _Settled:
         measured.
         """
         recall = None
-        if course.left or self.marks.labels.strip(OPEN):
+        if course.left or any(map(self.marks.is_labelled, range(self.marks.total))):
             sample = sample if course.left else Sample(left=0)
             recall = stated_recall(course.found, sample, self.errors)
         return course.replace(phase="done", recall=recall)

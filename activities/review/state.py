@@ -420,7 +420,7 @@ class ReviewState(Carried):
         if place is not None:
             course = self.course
             near = dict.fromkeys((*course.batch, *order)) if course and course.phase != "done" else ()
-            own = self.unread("titles", place, [(n, "") for n in near if titles.labels[n] == OPEN])
+            own = self.unread("titles", place, [(n, "") for n in near if not titles.is_labelled(n)])
             yield from (Waiting(n, "screen") for n, _ in own)
             own = self.unread("full_texts", place, self.units("full_texts"))
             yield from (Waiting(n, "screen", "full_texts") for n, _ in own)

@@ -11,10 +11,11 @@ its target only where more were left, of which so few are hardly ever drawn.
 Screeners err, and the counts show how often: records that both missed are added to those that were not read,
 and records that both included by mistake are taken from those that were found, each as a distribution and
 not as its mean. How many relevant records were left does not depend on these errors: it is one number, and
-not the worst one for each number of missed records.
+not the worst one for each number of missed records. Of the sample a person confirms what both include, which
+are few: a mistake there would look like a relevant record that was left.
 
-Assumptions: the sample is random among the records left, a person decides where screeners disagree and is
-right, and screeners err independently of each other.
+Assumptions: the sample is random among the records left, a person decides where screeners disagree, confirms
+what both include of the sample and is right, and screeners err independently of each other.
 """
 
 from bisect import bisect_left
@@ -89,25 +90,23 @@ class Errors:
     """The errors of both screeners together."""
 
     mistaken: Numbers
-    """Probabilities of 0, 1, 2, ... records included by mistake before the sample."""
+    """Probabilities of 0, 1, 2, ... records included by mistake beside the sample."""
     missed: Numbers
-    """A row for each number of mistaken records in all: of 0, 1, 2, ... records missed."""
-    rate: float = 0.0
-    """Records that both may be expected to include by mistake, for each one of the sample."""
+    """A row for each of these numbers: of 0, 1, 2, ... records missed."""
 
 
 NO_ERRORS = Errors(np.ones(1), np.ones((1, 1)))
 
 
-def errors(found: int, hits: tuple[Share, Share], before: Counts, rate: float = 0.0) -> Errors:
+def errors(found: int, hits: tuple[Share, Share], before: Counts) -> Errors:
     """Compute the errors of two screeners.
 
     `found`: records they included that stand; `hits`: of those that are known without a screener to be
-    relevant, the ones which that screener did not exclude.
+    relevant, the ones which that screener did not exclude; `before`: their decisions beside the sample.
     """
     mistaken = before.mistakes()
-    wrong = np.arange(min(found, len(mistaken) + MAX_LOOKS) + 1)
-    return Errors(mistaken, _missed(np.maximum(found - wrong, 1), hits, wrong, found // 2 + 30), rate)
+    wrong = np.arange(len(mistaken))
+    return Errors(mistaken, _missed(np.maximum(found - wrong, 1), hits, wrong, found // 2 + 30))
 
 
 def _missed(included: Counted, hits: tuple[Share, Share], wrong: Counted, numbers: int) -> Numbers:
@@ -144,14 +143,13 @@ class _Test:
         self._relevant = np.arange(min(left, top) + 1)
         """Relevant records that may be left; with more than these, a sample with few is rarer still."""
         tails = np.hstack((np.ones((len(known.missed), 1)), 1 - known.missed.cumsum(axis=1)))
-        self._below = np.zeros((most + 1, most + 1, len(self._relevant)))
-        """Mistaken and relevant records of the sample, relevant ones left -> that recall is lower."""
-        for others in np.flatnonzero(known.mistaken > NEGLIGIBLE):
-            true = np.maximum(found - others + drawn, 0)
+        self._below = np.zeros((most + 1, len(self._relevant)))
+        """Relevant records of the sample, relevant ones left -> probability that recall is lower."""
+        for wrong in np.flatnonzero(known.mistaken > NEGLIGIBLE):
+            true = np.maximum(found - wrong + drawn, 0)
             may_miss = _allowed(true, recall)[:, None] - (self._relevant - drawn[:, None])
             places = np.clip(may_miss + 1, 0, tails.shape[1] - 1)
-            rows = np.minimum(drawn + others, len(tails) - 1)
-            self._below += known.mistaken[others] * tails[rows[:, None, None], places]
+            self._below += known.mistaken[wrong] * tails[wrong, places]
 
     def at(self, size: int, included: int) -> Numbers:
         """Compute it for a sample of a size of which so many, or fewer, are included."""
@@ -159,12 +157,7 @@ class _Test:
         few = np.ones((1, 1))
         if self.left:
             few = np.exp(scipy.stats.hypergeom.logpmf(drawn[:, None], self.left, self._relevant, size))
-        total = np.zeros(len(self._relevant))
-        for wrong, chance in enumerate(_up_to(included, self.known.rate * size)):
-            if chance > NEGLIGIBLE:
-                true = included + 1 - wrong
-                total += chance * (few[:true] * self._below[wrong, :true]).sum(axis=0)
-        return total
+        return np.asarray((few * self._below[: included + 1]).sum(axis=0))
 
 
 def _allowed(found: Counted, recall: float) -> Counted:
@@ -197,24 +190,19 @@ def stated_recall(found: int, sample: Sample, known: Errors = NO_ERRORS) -> floa
 def planned(left: int, found: int, known: Errors = NO_ERRORS) -> Sample:
     """Plan a sample, and the sizes at which it may end.
 
-    Each is the least that shows the recall where at most 0, 1, 2, ... of those drawn are relevant beside
-    those that both screeners include by mistake. The last look is at all records left, and needs no test.
+    Each is the least that shows the recall where at most 0, 1, 2, ... of those drawn are relevant. The last
+    look is at all records left, and needs no test.
     """
-
-    def included(size: int) -> int:
-        return len(looks) + round(size * known.rate)
-
     looks: list[tuple[int, int]] = []
-    largest = int(min(left, (MAX_INCLUDED - MAX_LOOKS) / max(known.rate, NEGLIGIBLE)))
-    test = _Test(found, left, known, TARGET, MAX_LOOKS + round(largest * known.rate))
+    test = _Test(found, left, known, TARGET, MAX_LOOKS)
     size, spent = 0, np.zeros(1)
     while len(looks) < MAX_LOOKS:
-        sizes, most = range(size + 1, largest), ERROR * (1 - KEPT ** (len(looks) + 1))
+        included, most = len(looks), ERROR * (1 - KEPT ** (len(looks) + 1))
         size += 1 + bisect_left(
-            sizes, True, key=lambda wanted: (spent + test.at(wanted, included(wanted))).max() <= most
+            range(size + 1, left), True, key=lambda wanted: (spent + test.at(wanted, included)).max() <= most
         )
-        if size >= largest:
+        if size >= left:
             break
-        spent = spent + test.at(size, included(size))
-        looks.append((size, included(size)))
+        spent = spent + test.at(size, included)
+        looks.append((size, included))
     return Sample(left=left, looks=(*looks, (left, left)))

@@ -280,6 +280,7 @@ class Screening:
             **policy.internal_step(f"round {course.number + 1}"),
         )
         state.course = planned.course
+        state.titles = state.titles.confirming(planned.course.drawn)
         if planned.order:
             state.orders.append(planned.order)
         await self.pace.keep()

@@ -35,6 +35,14 @@ def test_two_who_agree_settle_and_anything_else_is_a_persons() -> None:
     assert rows.with_words({1: "e", 6: "e"}).states()[1::5] == ["excluded", "excluded"]
 
 
+def test_what_both_include_of_the_random_sample_waits_for_a_person() -> None:
+    rows = marks("iieui", "ieeui").confirming(range(4))
+    assert rows.states() == ["conflict", "conflict", "excluded", "conflict", "included"]
+    assert rows.with_words({0: "e"}).states()[0] == "excluded"
+    labelled = marks("ii", "ii", "e.").confirming(range(2))
+    assert labelled.states() == ["excluded", "conflict"], "a label of the calibration is one already"
+
+
 def test_marks_travel_small_and_come_back_whole() -> None:
     rows = Marks.of(10_000).with_screener(0, {7: "i", 9_999: "e"})
     sent = rows.model_dump_json()
@@ -58,7 +66,7 @@ def test_the_numbers_of_the_flow_always_add_up(rows: list[tuple[str, str, str, s
 def test_a_full_text_is_counted_under_the_criterion_that_its_report_names() -> None:
     """Both exclude it, by different criteria: the first of the protocol counts, whoever decided last."""
     made = {"record": 0, "stage": "full_texts", "verdict": "exclude"}
-    log = [Decision(**made, criterion="I2", by="a"), Decision(**made, criterion="E1", by="b")]  # type: ignore[arg-type]
+    log = [Decision(**made, criterion="I2", by="a"), Decision(**made, criterion="E1", by="b")]
     own = marks("i", "i")
     records = Records(records=(make_ref(a_work("0"), "blob"),), by_origin={"a": 1})
     texts = marks("e", "e")
@@ -66,7 +74,7 @@ def test_a_full_text_is_counted_under_the_criterion_that_its_report_names() -> N
     for decisions, named in (
         (log, "I2"),
         (log[::-1], "I2"),
-        ([*log, Decision(**made, criterion="I1", part="word", by="c")], "I1"),  # type: ignore[arg-type]
+        ([*log, Decision(**made, criterion="I1", part="word", by="c")], "I1"),
     ):
         assert flow(records, state, decisions).excluded_because == {named: 1}
 
