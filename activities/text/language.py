@@ -3,23 +3,15 @@
 Languages are ISO 639-1 codes. A text too short to tell has none.
 """
 
-import lzma
 import re
-from array import array
 from collections.abc import Mapping
-from contextlib import suppress
 from functools import cache, lru_cache
-from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
-from zipfile import BadZipFile
 
 from activities.logs import log
-from activities.private_files import user_cache, write_whole
 from activities.text.normal_form import is_unspaced
 
 if TYPE_CHECKING:
-    import Stemmer
     from py3langid.langid import LanguageIdentifier
 
 ENGLISH = "en"
@@ -91,49 +83,16 @@ def _classified(text: str) -> tuple[str, float]:
 
 @cache
 def _identifier() -> "LanguageIdentifier | None":
-    """Return what tells languages; None where there is no room for its model.
+    """Return what tells languages; None where there is no room to unpack its model."""
+    from py3langid.langid import MODEL_FILE, LanguageIdentifier
 
-    It is kept unpacked, for every process: to unpack it takes most of a second."""
-    from py3langid.langid import MODEL_DIR, MODEL_FILE
-
-    place = user_cache("languages") / f"{version('py3langid')}.npz"
-    with suppress(OSError, KeyError, ValueError, BadZipFile):  # not there yet, or damaged
-        return _opened(place)
     try:
-        for former in place.parent.glob("*.npz"):
-            former.unlink()
-        write_whole(place, lzma.decompress((MODEL_DIR / MODEL_FILE).read_bytes()))
-        return _opened(place)
+        identifier = LanguageIdentifier.from_model_file(MODEL_FILE, norm_probs=True)
     except OSError as error:
-        hint = f"free 70 MB for {place.parent}, or name another folder in DETERMINATOR_CACHE"
-        log.warning("languages_not_told", error=str(error), hint=hint)
+        log.warning("languages_not_told", error=str(error), hint="free 50 MB where TMPDIR is")
         return None
-
-
-def _opened(place: Path) -> "LanguageIdentifier":
-    """Open an unpacked model for our languages. Raises OSError, KeyError, ValueError, BadZipFile."""
-    import numpy as np
-    from py3langid.langid import LanguageIdentifier
-
-    with place.open("rb") as file, np.load(file) as model:
-        moves, rows = (
-            array(row.dtype.char, row.tobytes()) for row in (model["nextmove"], model["nextmove_row"])
-        )
-        classes, outputs = model["classes"].tolist(), model["out_feat"].tolist()
-        identifier = LanguageIdentifier(
-            model["ptc"], model["pc"], classes, moves, outputs, norm_probs=True, tk_row=rows
-        )
-    identifier.set_languages(sorted({*STEMMERS, *OTHERS, *SAME}.intersection(classes)))
+    identifier.set_languages(sorted({*STEMMERS, *OTHERS, *SAME}.intersection(identifier.labels)))
     return identifier
-
-
-def stemmer(language: str) -> "Stemmer.Stemmer | None":
-    """Return a stemmer of a language; None where there is none."""
-    if language not in STEMMERS:
-        return None
-    from Stemmer import Stemmer
-
-    return Stemmer(language, 0)  # made in some microseconds; threads must not share one
 
 
 @cache

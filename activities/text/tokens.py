@@ -10,8 +10,9 @@ from importlib.resources import files
 from itertools import chain, filterfalse, pairwise
 
 from breame.data.spelling_constants import BRITISH_ENGLISH_SPELLINGS
+from Stemmer import Stemmer
 
-from activities.text.language import ENGLISH, stemmer, stop_words
+from activities.text.language import ENGLISH, STEMMERS, stop_words
 from activities.text.normal_form import is_unspaced
 
 MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
@@ -19,7 +20,6 @@ MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000
 _WORD = re.compile(rf"[\w{MARKS}]++(?:[-'./][\w{MARKS}]++)*+")
 """A word of a text without `_`, which joins no word."""
 _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
-_DASHES = re.compile("[\u2010-\u2015\u2212]")
 _BETWEEN = re.compile(r"[^\w\s'\u2019\u2010-\u2015./+-]+|(?<!\w)[./-]+|[./-]+(?!\w)")
 """What ends a phrase."""
 _SURFACE = re.compile(r"[^\W_]+(?:[-'\u2019\u2010-\u2015./+][^\W_]+)*\+?")
@@ -30,7 +30,7 @@ GREEK = {
     if code != 0x3C2
 }
 """Small Greek letters by name: alpha for the sign of alpha."""
-_GREEK = re.compile(f"[{''.join(GREEK)}]")
+_PLAIN = str.maketrans({**GREEK, **dict.fromkeys("\u2010\u2011\u2012\u2013\u2014\u2015\u2212", "-")})
 _SINGLES = {"b", "c", "d", "e", "k"}
 """Letters that stand for something (hepatitis B, vitamin D); other single letters are noise."""
 
@@ -47,9 +47,9 @@ def _vocabulary(name: str) -> frozenset[str]:
 
 
 _FUNCTION = _vocabulary("function")
-
 _BREAKERS = _vocabulary("breakers")
-
+_IRREGULAR: dict[str, str] = dict(_rows("irregular"))
+"""Each irregular form with its word: `came`, `come`."""
 _MARKUP = re.compile(
     r"\$\([^()]*\)|</?[A-Za-z][^<>]*>|\[[^\[\]]*\]\([^()]*\)|\b\w+://\S+|(?:&&|;\s*~|\|\|).*$|(?:^|(?<=\s))~?/\S+|[`*]"
 )
@@ -68,8 +68,8 @@ def fold(text: str) -> str:
 @lru_cache(maxsize=4096)
 def _folded(run: str) -> str:
     """Return characters beyond ASCII without accents, dashes as plain ones and Greek letters by name."""
-    text = "".join(filterfalse(unicodedata.combining, unicodedata.normalize("NFD", run)))
-    return _GREEK.sub(lambda letter: GREEK[letter[0]], _DASHES.sub("-", text))
+    plain = filterfalse(unicodedata.combining, unicodedata.normalize("NFD", run))
+    return "".join(plain).translate(_PLAIN)
 
 
 def american(word: str) -> str:
@@ -78,21 +78,17 @@ def american(word: str) -> str:
     return word.replace("ae", "e").replace("oe", "e") if len(word) > 4 else word
 
 
-@cache
-def _irregular() -> dict[str, str]:
-    """Map each irregular form to its word: `came`, `come`."""
-    return dict(_rows("irregular"))
-
-
 @lru_cache(maxsize=65_536)
 def stem(word: str, language: str = ENGLISH) -> str:
     """Return the comparison form of a word in small letters: Snowball's stem in its language, folded.
 
     In English of an irregular form its word, and British spellings made American."""
     if language == ENGLISH:
-        word = american(_irregular().get(word, word)).replace("isation", "ization")
-    reduced = stemmer(language)
-    return fold(str(reduced.stemWord(word)) if reduced else word)
+        word = american(_IRREGULAR.get(word, word)).replace("isation", "ization")
+    if language not in STEMMERS:
+        return fold(word)
+    # threads must not share a stemmer, which is made in some microseconds
+    return fold(Stemmer(language, 0).stemWord(word))
 
 
 def terms(text: str, language: str = ENGLISH) -> list[str]:

@@ -1,12 +1,13 @@
 """Texts of any language are told apart, divided, compared and quoted."""
 
-from collections.abc import Callable, Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
 
 from activities.contracts.evidence import Evidence
 from activities.sources.library.index import Libraries
+from activities.text import language
 from activities.text.language import _identifier, language_of, language_of_question, main_languages
 from activities.text.normal_form import verbatim
 from activities.text.ranking import best_first, rank
@@ -141,45 +142,13 @@ def test_a_folder_is_encoded_for_the_language_of_the_question(tmp_path: Path) ->
     assert index.wait(60), "the vectors of the other encoder were not asked for"
 
 
-@pytest.fixture
-def forget() -> Iterator[Callable[[], None]]:
-    """Has the model read again by the next text; so does the end of the test."""
-
-    def clear() -> None:
-        for cached in (_identifier, language_of):
-            cached.cache_clear()
-
-    clear()
-    yield clear
-    clear()
-
-
-def test_the_model_of_languages_is_unpacked_once_for_every_process(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forget: Callable[[], None]
-) -> None:
-    """A damaged file is written again."""
-    monkeypatch.setenv("DETERMINATOR_CACHE", str(tmp_path))
-    assert language_of(GERMAN) == "de"
-    (file,) = (tmp_path / "languages").iterdir()
-    size = file.stat().st_size
-    file.write_bytes(file.read_bytes()[: size // 2])
-    forget()
-    assert language_of(CHINESE) == "zh"
-    assert [(file, file.stat().st_size)] == [(each, size) for each in (tmp_path / "languages").iterdir()]
-    monkeypatch.setattr("lzma.decompress", None)  # what unpacks it
-    forget()
-    assert (language_of(GERMAN), language_of(HINDI)) == ("de", "hi")
-
-
-def test_without_room_to_unpack_the_model_no_language_is_told(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, forget: Callable[[], None]
-) -> None:
+def test_without_room_to_unpack_the_model_no_language_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
     def full(**_: object) -> object:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setenv("DETERMINATOR_CACHE", str(tmp_path))
-    monkeypatch.setattr("tempfile.mkstemp", full)
-    assert language_of(GERMAN) == ""
+    for cached in (_identifier, language_of):
+        monkeypatch.setattr(f"activities.text.language.{cached.__name__}", cache(cached.__wrapped__))
+    monkeypatch.setattr("tempfile.TemporaryFile", full)
+    assert language.language_of(GERMAN) == ""
     monkeypatch.undo()
-    forget()
     assert language_of(GERMAN) == "de"
