@@ -49,9 +49,10 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
     for number, (start, end) in enumerate(blocks):
         lines = _lines(text, start, end)
         if number + 1 < len(blocks) and len(lines) == 1:
-            beside = [text[_lines(text, *block)[0]] for block in blocks[max(0, number - 1) : number + 2]]
-            if _is_heading(words := text[lines[0]]) or _is_numbered_heading(words, beside):
-                heading = bare(words)
+            others = (*blocks[max(0, number - 1) : number], blocks[number + 1])
+            beside = [text[_lines(text, *block)[0]] for block in others]
+            if _is_heading(text[lines[0]], beside):
+                heading = bare(text[lines[0]])
                 continue
         if len(lines) > 1 and _MARKED_HEADING.match(text[lines[0]]) and _columns(text, lines[1:]):
             heading = bare(text[lines[0]])
@@ -64,18 +65,13 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
         joined = _unwrapped(text, lines)
         for place, line in enumerate(joined):
             words = text[line]
-            follows, opens = place + 1 < len(joined), words.rstrip().endswith(":")
-            below = text[joined[place + 1]] if follows else ""
-            is_under = _ITEM.match(below) or ": " in below or len(below) > MAX_HEADING  # no more of the same
+            below = text[joined[place + 1]] if place + 1 < len(joined) else ""
+            is_other = below and (_ITEM.match(below) or not _is_heading(below, ()))
             ended = place == 0 or text.endswith(_ENDS, 0, joined[place - 1].stop)
-            if (
-                _MARKED_HEADING.match(words)
-                or (place == 0 and follows and not opens and _is_heading(words) and is_under)
-                or (ended and "\n" in below and (_is_heading(words) or _is_numbered_heading(words, (below,))))
-            ):
-                heading = head = bare(words)
-            elif opens and follows and len(words) <= MAX_HEADING:
+            if below and words.rstrip().endswith(":") and len(words) <= MAX_HEADING:
                 head = bare(words)
+            elif _MARKED_HEADING.match(words) or (is_other and ended and _is_heading(words, (below,))):
+                heading = head = bare(words)
             else:
                 is_line = len(joined) - (head != above) > 1 and "\n" not in words.strip()
                 is_row = is_line or bool(_ITEM.match(words)) or bool(_ROW.match(words))
@@ -101,34 +97,22 @@ def _lines(text: str, start: int, end: int) -> list[slice]:
     return [slice(*match.span()) for match in _LINE.finditer(text, start, end)]
 
 
-def _is_heading(line: str) -> bool:
-    """Tell whether a line is short, without a stop, and no item, no field and no row."""
+def _is_heading(line: str, beside: Sequence[str]) -> bool:
+    """Tell whether a line is short, without a stop, and no item, no field and no row.
+
+    One with a number is no item of a list: no line beside it has a number of as many parts."""
+    depth, *others = (match and match[1].count(".") for match in map(_NUMBER.match, (line, *beside)))
+    if depth is not None and depth not in others:
+        line = line.lstrip(" \t0123456789.):")
     plain = line.strip()
     return bool(_MARKED_HEADING.match(line)) or (
         0 < len(plain) <= MAX_HEADING
         and not plain.endswith(_STOPPED)
         and not plain[0].isdigit()
         and not _ITEM.match(line)
-        and ": " not in plain
-        and " | " not in plain
+        and not re.search(r": | \| |\n", plain)
         and any(map(str.isalpha, plain))
     )
-
-
-def _is_numbered_heading(line: str, beside: Sequence[str]) -> bool:
-    """Tell whether a line is a heading with its number: unlike items of a list, none beside has its depth."""
-    depth = _depth(line)
-    return (
-        depth > 0
-        and _is_heading(line.lstrip(" \t0123456789.):"))
-        and all(other == line or _depth(other) != depth for other in beside)
-    )
-
-
-def _depth(line: str) -> int:
-    """Tell how many parts the number has with which a line begins; 0 for none."""
-    match = _NUMBER.match(line)
-    return len(match[1].split(".")) if match else 0
 
 
 def _columns(text: str, lines: Sequence[slice]) -> str:
@@ -158,15 +142,19 @@ def _unwrapped(text: str, lines: Sequence[slice]) -> list[slice]:
     lower = sum(line.lstrip()[:1].islower() for line in words[1:])
     prose = len(lines) > 1 and lower >= MIN_LOWER * (len(lines) - 1)
     longest = max(map(len, words))
+    numbers = {int(match[1]) for match in map(_NUMBER.match, words) if match and match[1].isdigit()}
     joined = [lines[0]]
     for before, line, after in zip(words, lines[1:], words[1:], strict=False):
-        is_wrapped = prose and len(before) >= MIN_WRAPPED * longest
+        is_long = len(before) >= MIN_WRAPPED * longest
         number = _NUMBER.match(after)
-        amount = number and not number[2] and is_wrapped and not before.rstrip().endswith((*_STOPPED, ":"))
+        n = int(number[1]) if number and number[1].isdigit() else 0
+        alone = n > 1 and numbers.isdisjoint((n - 1, n + 1))  # the 18th, in many languages `18.`
+        amount = number and is_long and (alone or (prose and not number[2]))
+        amount = amount and not before.rstrip().endswith((*_STOPPED, ":"))
         begins = _ITEM.match(after) or _MARKED_HEADING.match(after) or _MARKED_HEADING.match(before)
         begins = begins or _ROW.match(before) or _ROW.match(after)
         begins = begins or (_FIELD.match(before) and _FIELD.match(after))
-        if (after.lstrip()[:1].islower() or is_wrapped) and (amount or not begins):
+        if amount or ((after.lstrip()[:1].islower() or (prose and is_long)) and not begins):
             joined[-1] = slice(joined[-1].start, line.stop)
         else:
             joined.append(line)

@@ -151,6 +151,32 @@ def test_an_amount_at_the_beginning_of_a_wrapped_line_is_no_item() -> None:
     assert [sentence.head for sentence in read(text)] == ["1. Growth", "1. Growth", "2. Water"]
 
 
+def test_an_ordinal_at_the_beginning_of_a_line_is_no_item() -> None:
+    ages = (
+        "Der Jahresbeitrag steigt auf 96 Euro. Für Jugendliche bis zum\n18. Lebensjahr bleibt er bei 40 Euro."
+    )
+    assert [sentence.quote for sentence in split("x", ages, kind="document", language="de")] == [
+        "Der Jahresbeitrag steigt auf 96 Euro.",
+        "Für Jugendliche bis zum\n18. Lebensjahr bleibt er bei 40 Euro.",
+    ]
+    steps = ["17. The members of the board choose a chair", "18. The chair opens the meeting of the club"]
+    assert [row for _, row in rows("\n".join(steps))] == steps
+
+
+@pytest.mark.parametrize(
+    ("heading", "line"),
+    [
+        ("2. Fianza", "El arrendatario entrega una fianza de 1.280 euros."),
+        ("Cantine", "Le prix du repas passe à 4,10 euros à la rentrée."),
+        ("1. 夏祭り", "夏祭りは8月2日に公園で開催します。"),
+        ("المطعم", "يرتفع سعر الوجبة من 12 إلى 14 درهما ابتداء من سبتمبر."),
+    ],
+)
+def test_a_short_line_over_one_statement_is_its_heading(heading: str, line: str) -> None:
+    (sentence,) = read(f"{heading}\n{line}\n")
+    assert (sentence.head, sentence.quote) == (heading, line)
+
+
 def test_a_numbered_line_is_a_heading_over_its_clauses_and_an_item_among_others() -> None:
     lease = "2 Rent\n\n2.1 The rent is 900 a month.\n\n3 Deposit\n\nThe deposit has an account of its own."
     assert [sentence.head for sentence in read(lease)] == ["2 Rent", "3 Deposit"]
