@@ -22,10 +22,8 @@ MIN_FINDING = 0.5
 """Likeness of a finding at least, as a share of that of the best sentence, to be quoted in its place. Of 90
 abstracts of the bundled sample the best sentence of seven stood under aim, background or methods; in six the
 finding was near enough, and each answered the question of the title."""
-MIN_PASSAGE_WORDS = 15
-"""Words of a passage of the user's own below which the sentence after it stands with it."""
-MAX_CONTEXT = 300
-"""Characters of the sentence before or after."""
+MAX_HEAD = 300
+"""Characters of a heading that is shown."""
 
 
 def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
@@ -79,8 +77,8 @@ def _chosen(items: Sequence[Item]) -> tuple[Passage, ...]:
 def _near(item: Item) -> Iterator[tuple[float, Passage]]:
     """Return the passages of one document with their scores, the nearest first.
 
-    `MAX_OF_ONE` at most, and one of an abstract. Over each stands its heading; in a user's own text without
-    one the sentence before it."""
+    `MAX_OF_ONE` at most, and one of an abstract. Over each stands its heading, and in a user's own text the
+    next sentence of its paragraph follows: cause and cure stand in two."""
     is_of_user = item.document.evidence_type in OF_THE_USER
     ordered = sorted(item.ranked, key=lambda ranked: ranked.sentence.place)
     most = MAX_OF_ONE if is_of_user or item.document.full_text else 1
@@ -89,21 +87,18 @@ def _near(item: Item) -> Iterator[tuple[float, Passage]]:
         if finding in done or not most:
             continue
         most -= 1
-        neighbours = _followed(item, finding, ordered) if is_of_user else [finding]
-        run = tuple(other for other in neighbours if other not in done)
-        head, at = run[0].sentence.head, ordered.index(run[0])
+        first, run = finding.sentence, [finding]
+        if is_of_user and first.paragraph:
+            below = [r for r in ordered if r.sentence.place > first.place][:1]
+            run += [r for r in below if r not in done and r.sentence.paragraph == first.paragraph]
         done.update(run)
-        alone = is_of_user and not head and not run[0].sentence.is_row
-        if alone and at and _adjoin(item, ordered[at - 1], run[0]):
-            head = ordered[at - 1].sentence.quote
-            done.add(ordered[at - 1])
-        plain = normalise(head).strip(" #*")
+        head = normalise(first.head).strip(" #*")
         yield (
             finding.score,
             Passage(
                 evidence_id=item.document.evidence_id,
                 quotes=tuple(ranked.sentence.quote for ranked in run),
-                before=plain if len(plain) <= MAX_CONTEXT else "",
+                before=head if len(head) <= MAX_HEAD else "",
             ),
         )
 
@@ -117,24 +112,3 @@ def _findings(item: Item) -> Sequence[Ranked]:
     if not findings or (findings[0].likeness or 0.0) < MIN_FINDING * best:
         return item.ranked
     return findings
-
-
-def _followed(item: Item, ranked: Ranked, ordered: Sequence[Ranked]) -> Sequence[Ranked]:
-    """Return a sentence of a user's own text with the next one of its paragraph; a row stands alone.
-
-    Cause and cure stand in two. A further one follows where both are short."""
-    at, run = ordered.index(ranked), [ranked]
-    for after in ordered[at + 1 : at + 3]:
-        short = len(run) == 1 or sum(len(each.sentence.quote.split()) for each in run) < MIN_PASSAGE_WORDS
-        if ranked.sentence.is_row or after.sentence.is_row or not short or not _adjoin(item, run[-1], after):
-            break
-        run.append(after)
-    return run
-
-
-def _adjoin(item: Item, ranked: Ranked, other: Ranked) -> bool:
-    """Tell whether a sentence follows another in the same paragraph."""
-    text = item.document.text
-    begin = text.find(ranked.sentence.quote) + len(ranked.sentence.quote)
-    end = text.find(other.sentence.quote, begin)
-    return 0 <= end < begin + MAX_CONTEXT and "\n\n" not in text[begin:end]
