@@ -73,7 +73,7 @@ _TO_PERCENT = re.compile(
 )
 """Behind the first half of `20-30%` or `31 +/- 7%`, which may be repeated with or without the sign."""
 _OF_INTERVAL = re.compile(
-    r"[\s-]*\(?(?:C(?:r)?I|[KIHV]I|IC|conf|konf|cred|kred|interv|\u7f6e\u4fe1|\u4fe1\u983c)", re.IGNORECASE
+    r"[\s%-]*\(?(?:C(?:r)?I|[KIHV]I|IC|conf|konf|cred|kred|interv|\u7f6e\u4fe1|\u4fe1\u983c)", re.IGNORECASE
 )
 _INTERVAL_OF = re.compile(r"\b(?:CI|IC|KI)\s(?:(?:de|del|di|do|\u00e0|a)\s)?$", re.IGNORECASE)
 _PAGE = re.compile(r"\b(?:pp?\.|pages?|S\.|Seiten?|p[a\u00e1]g(?:ina)?s?\.?)\s*$", re.IGNORECASE)
@@ -349,7 +349,7 @@ def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, 
         text[max(0, match.start() - 12) : match.start()],
         text[match.end("digits") : match.end() + 12],
     )
-    if readings[0][0] in LEVELS and (_OF_INTERVAL.match(after.lstrip(" %")) or _INTERVAL_OF.search(before)):
+    if readings[0][0] in LEVELS and (_OF_INTERVAL.match(after) or _INTERVAL_OF.search(before)):
         role = "level"
     elif _PAGE.search(before):
         role = "page"

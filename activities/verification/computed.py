@@ -24,6 +24,7 @@ from decimal import Decimal, DecimalException
 from itertools import chain, islice, product
 from typing import NamedTuple
 
+from babel.dates import format_date
 from babel.numbers import format_decimal
 
 from activities.analysis.figures import of_studies
@@ -31,6 +32,7 @@ from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.contracts.errors import NotInstalled
 from activities.dates import Date, dates_in, days_in, days_of
+from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures, missing_numbers, read, rounded_to, single
@@ -395,14 +397,19 @@ class Computations:
 
 def _written(result: Result, digits: str | None, language: str) -> str:
     """Write what an expression gives: a statistic with its interval, a day, a number with so many digits."""
+    language = language or ENGLISH
     if isinstance(result.value, date):
-        return str(result.value)
+        day = format_date(result.value, "long", locale=LOCALES.get(language, language))
+        return day if days_of([day], language) == {result.value} else str(result.value)
     is_interval = len(result.values) > 1
     is_whole = not is_interval and result.values[0] == result.values[0].to_integral_value()
     count = int(digits) if digits else 0 if is_whole else 2 if is_interval else 1
     form = f"#,##0.{'0' * count}" if count else "#,##0"
-    value, *ends = (format_decimal(number, form, locale=language or ENGLISH) for number in result.values)
-    return f"{value} (95% CI {' to '.join(ends)})" if ends else value
+    value, *ends = (format_decimal(number, form, locale=language) for number in result.values)
+    if not ends:
+        return value
+    with in_language(language):
+        return _("{value} (95% CI {low} to {high})").format(value=value, low=ends[0], high=ends[1])
 
 
 def _is_computed(tree: ast.expr) -> bool:

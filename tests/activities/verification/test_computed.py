@@ -194,6 +194,7 @@ GROUPS = (
     "Complications were similar, 0% (30) versus 52% (26), P = 0.42; major ones in 1 (2%) versus 4 (8%).",
     "There were 50 patients in each arm; 0 of 20 versus 4 of 20 were readmitted, and 0 of 20 died in both.",
     "Pain fell by -5.3 (SD 2.1) points in 21 patients and by -1.1 (SD 1.9) in 22.",
+    "The trial began on 24 February 2025; visits were 14 days apart.",
 )
 RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
 
@@ -205,6 +206,29 @@ RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
         ("F1 = 30 * 50", "Es sind {F1}.", "de", "Es sind 1.500."),
         ("F1: 30 / 26", "It is {F1} or {F1:2}.", "en", "It is 1.2 or 1.15."),
         ("F1: risk_ratio(30, 50, 26, 50)", "It is {F1}.", "en", "It is 1.15 (95% CI 0.81 to 1.64)."),
+        ("F1: risk_ratio(30, 50, 26, 50)", "Es ist {F1}.", "de", "Es ist 1,15 (95-%-KI 0,81 bis 1,64)."),
+        ("F1: risk_ratio(30, 50, 26, 50)", "Es {F1}.", "es", "Es 1,15 (IC del 95 %: de 0,81 a 1,64)."),
+        (
+            "F1: risk_ratio(30, 50, 26, 50)",
+            "Soit {F1}.",
+            "fr",
+            "Soit 1,15 (IC \u00e0 95 % : de 0,81 \u00e0 1,64).",
+        ),
+        (
+            "F1: risk_ratio(30, 50, 26, 50)",
+            "\u662f{F1}\u3002",
+            "zh",
+            "\u662f1.15 (95% CI 0.81\u81f31.64)\u3002",
+        ),
+        ("F1: 2025-02-24 + 14", "It is {F1}.", "en", "It is 10 March 2025."),
+        ("F1: 2025-02-24 + 14", "Bis zum {F1}.", "de", "Bis zum 10. M\u00e4rz 2025."),
+        (
+            "F1: 2025-02-24 + 14",
+            "\u5728{F1}\u4e4b\u524d\u3002",
+            "zh",
+            "\u57282025\u5e743\u670810\u65e5\u4e4b\u524d\u3002",
+        ),
+        ("F1: 2025-02-24 + 14", "\u0939\u0948 {F1}", "hi", "\u0939\u0948 2025-03-10"),
         ("F1: risk_ratio(31, 50, 26, 50)", "It is {F1}.", "en", "It is {F1}."),
         ("F1: 30 * 50", "It is {F2}.", "en", "It is {F2}."),
     ],
