@@ -26,22 +26,13 @@ from activities.text.numbers import figures, missing_code, missing_numbers, read
 from activities.text.quotability import LABEL
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
-from activities.text.tokens import is_function, terms
+from activities.text.tokens import terms
 from activities.verification.computed import BASES, FACTORS, Computations, first_days
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
 """Between spans of a work that are copied into one field."""
 _STOPS = (".", "!", "?", ")", '"', "'", "\u3002", "\uff01", "\uff1f")
-_LEADS = re.compile(
-    r"^(?:in conclusion|in summary|to conclude|to summari[sz]e|in short|conclusions?|however|moreover"
-    r"|furthermore|therefore|thus|hence|additionally|in addition|nevertheless|nonetheless|consequently"
-    r"|finally|overall|as a result|on the other hand|in contrast|taken together|interestingly|notably"
-    r"|importantly|accordingly|meanwhile|likewise)\s*[,:]\s+"
-    r"|^(?:therefore|thus|hence|consequently)\s+(?=\w)"
-    r"|^(?:we|the authors) conclude that\s+|^it (?:is|was) concluded that\s+|^it can be concluded that\s+",
-    re.IGNORECASE,
-)
 Passage = tuple[Evidence, str, frozenset[str]]
 """A work, a passage of it, and the stems of its words of content."""
 _EXPONENT = re.compile(r"(?<=[^\W\d_])[\u00b2\u00b3]")
@@ -52,10 +43,6 @@ _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
 _LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 """Between the links of a chain of effects."""
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-MIN_WORD_CHARS = 4
-"""Shorter words carry no content of their own, unless they hold a digit or are written in capitals."""
-STEM_CHARS = 5
-"""Characters of a stem by which words match: `inhibits`, `inhibition`."""
 MIN_DIGITS = 4
 """Digits of a number from which on two places that have it mean the same."""
 MAX_QUOTES = 8
@@ -168,7 +155,7 @@ def whole(work: Evidence) -> str:
 
 
 def is_quote(text: str, quotes: Iterable[str]) -> bool:
-    """Tell whether a sentence is one of the quotes, a label of a part or a leading connective aside."""
+    """Tell whether a sentence is one of the quotes, the label of its part aside."""
     bare = _bare(text)
     return any(bare == _bare(quote) for quote in quotes)
 
@@ -176,7 +163,7 @@ def is_quote(text: str, quotes: Iterable[str]) -> bool:
 def _bare(text: str) -> str:
     plain = normalise(text)
     label = LABEL.match(plain)
-    plain = _LEADS.sub("", plain[label.end() :] if label else plain, count=1)
+    plain = plain[label.end() if label else 0 :]
     return (plain[:1].upper() + plain[1:]).rstrip(" ,;:.")
 
 
@@ -444,13 +431,8 @@ def _passages(work: Evidence) -> list[str]:
 
 def stems(text: str) -> frozenset[str]:
     """Return the stems of a text's words of content; words with digits as they are."""
-    every: set[str] = set()
-    for word in _WORD.findall(normalise(text)):
-        if any(map(str.isdigit, word)):
-            every.add(word.casefold())
-        elif (word.isupper() and len(word) > 1) or (len(word) >= MIN_WORD_CHARS and not is_function(word)):
-            every.add(word.casefold()[:STEM_CHARS])
-    return frozenset(every)
+    coded = (word.casefold() for word in _WORD.findall(normalise(text)) if any(map(str.isdigit, word)))
+    return frozenset((*terms(text), *coded))
 
 
 def reason(text: str, corpus: str) -> Decision:
