@@ -97,7 +97,7 @@ def true_claims(quote: str) -> Iterator[tuple[str, str]]:
         ("figures", _refigured(quote)),
         ("contraction", _NOT.sub(r"\1n't", quote)),
     )
-    yield from ((way, claim) for way, claim in ways if claim and claim != quote)
+    yield from ((way, claim) for way, claim in ways if any(map(str.isalnum, claim)) and claim != quote)
 
 
 def _refigured(quote: str) -> str:

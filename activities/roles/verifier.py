@@ -170,9 +170,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
     for attempt in range(MAX_LAYOUTS):
         works = laid_out((), max(most, 1))
         rows = _Rows(works, own_room)
-        made = controls(
-            step.sentences, tuple(works.sentences.values()), tuple(works.shown.values()), step.near_misses
-        )
+        made = controls(step.sentences, tuple(works.sentences.values()), step.near_misses)
         for sentence in mixed(step.sentences, made):
             if not rows.add(sentence):
                 break

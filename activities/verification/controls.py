@@ -18,7 +18,7 @@ from typing import TypeAlias
 from babel.numbers import format_decimal
 from rapidfuzz import fuzz
 
-from activities.contracts.evidence import Evidence, Support
+from activities.contracts.evidence import Support
 from activities.contracts.write import DraftClaim
 from activities.text.language import language_of
 from activities.text.normal_form import normalise
@@ -55,14 +55,13 @@ class Control:
 class _Pool:
     """The sentences that controls are made of, in an order that follows from the call."""
 
-    def __init__(self, seed: str, rows: Sequence[Sentence], documents: Sequence[Evidence]) -> None:
-        self.documents = {document.evidence_id: document for document in documents}
+    def __init__(self, seed: str, rows: Sequence[Sentence]) -> None:
         self._seed = seed
         self.rows = sorted(rows, key=lambda sentence: self.order(sentence.quote))
         self.by_work: dict[str, list[Sentence]] = {}
         for row in self.rows:
             self.by_work.setdefault(row.evidence_id, []).append(row)
-        self._unlike: dict[tuple[str, str], Sentence | None] = {}
+        self._compared = 0
 
     def order(self, text: str) -> bytes:
         return hashlib.sha256(f"{self._seed}\n{text}".encode()).digest()
@@ -72,19 +71,18 @@ class _Pool:
 
         None where every work may say it, and for all but the first `MAX_COMPARED` sentences: to compare one
         with those of all works takes long."""
-        key = row.evidence_id, row.quote
-        if key not in self._unlike and len(self._unlike) < MAX_COMPARED and _stands_alone(row):
-            others = (sentences for name, sentences in self.by_work.items() if name != row.evidence_id)
-            alike = partial(fuzz.token_set_ratio, row.quote, score_cutoff=MAX_ALIKE)
-            unlike = (group[0] for group in others if not any(alike(other.quote) for other in group))
-            self._unlike[key] = next(unlike, None)
-        return self._unlike.get(key)
+        self._compared += 1
+        if self._compared > MAX_COMPARED:
+            return None
+        others = (sentences for name, sentences in self.by_work.items() if name != row.evidence_id)
+        alike = partial(fuzz.token_set_ratio, row.quote, score_cutoff=MAX_ALIKE)
+        unlike = (group[0] for group in others if not any(alike(other.quote) for other in group))
+        return next(unlike, None)
 
 
 def controls(
     asked: Sequence[DraftClaim],
     shown: Sequence[Sentence],
-    documents: Sequence[Evidence],
     near_misses: Sequence[DraftClaim] = (),
 ) -> tuple[Control, ...]:
     """Return the control sentences for a call: as many true ones as planted errors.
@@ -95,7 +93,7 @@ def controls(
     seed = "\n".join(claim.text for claim in asked)
     texts = {normalise(claim.text) for claim in asked}
     rows = [sentence for sentence in shown if not sentence.is_row and normalise(sentence.quote) not in texts]
-    pool = _Pool(seed, rows, documents)
+    pool = _Pool(seed, rows)
     used: set[str] = set()
     changed_claims = (*near_misses, *_claims_changed(asked, pool))
     planted = [Control(claim, is_true=False) for claim in changed_claims[: number // 2]]
@@ -138,7 +136,7 @@ def _errors(pool: _Pool, rows: Sequence[Sentence], makers: Sequence[_Maker]) -> 
     def made_by(make: _Maker) -> Iterator[_Error]:
         # one at a time: to make all would take most of a worker's time
         for row in rows:
-            if (made := make(pool, row)) and _stands_alone(row):
+            if _stands_alone(row) and (made := make(pool, row)):
                 yield *made, row.quote
 
     yield from filter(None, chain.from_iterable(zip_longest(*map(made_by, makers))))
@@ -218,15 +216,6 @@ def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     return (normalise(row.quote), other) if other else None
 
 
-def _under_another_subject(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
-    """Return a sentence of another work, with the subject of this one put first."""
-    made = _of_another_work(pool, row)
-    work = pool.documents.get(made[1].evidence_id) if made else None
-    if made is None or work is None or not (subject := normalise(work.title).strip(" .?")):
-        return None
-    return f"{subject}: {made[0]}", made[1]
-
-
 def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence without the one word that denies it."""
     plain = normalise(row.quote)
@@ -242,10 +231,4 @@ def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
 
 OF_A_CLAIM: Sequence[_Maker] = (_number_exchanged, _negator_left_out, _values_exchanged)
 """Errors that are made of a sentence and its own work, whatever language either has."""
-OF_A_QUOTE: Sequence[_Maker] = (
-    _number_exchanged,
-    _of_another_work,
-    _negator_left_out,
-    _values_exchanged,
-    _under_another_subject,
-)
+OF_A_QUOTE: Sequence[_Maker] = (_number_exchanged, _of_another_work, _negator_left_out, _values_exchanged)

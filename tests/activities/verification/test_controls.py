@@ -36,8 +36,8 @@ GERMAN = Evidence(
 )
 
 
-def made(shown: Sequence[Sentence] = SHOWN, documents: Sequence[Evidence] = EVERY) -> tuple[Control, ...]:
-    return controls(ASKED, shown, documents)
+def made(shown: Sequence[Sentence] = SHOWN) -> tuple[Control, ...]:
+    return controls(ASKED, shown)
 
 
 def test_as_many_true_sentences_as_errors_and_at_least_three_of_each() -> None:
@@ -56,7 +56,7 @@ def test_an_error_is_none_of_the_sentences_it_is_said_to_rest_on_and_a_true_one_
 
 def test_errors_are_made_in_any_language() -> None:
     own = sentences(GERMAN)
-    texts = {control.sentence.text for control in made(own, [GERMAN]) if not control.is_true}
+    texts = {control.sentence.text for control in made(own) if not control.is_true}
     assert "Metformin senkte die Sterblichkeit bei den Patienten mit Diabetes." in texts
     assert any("18,2 % der Patienten und" in text for text in texts), texts
 
@@ -78,7 +78,7 @@ def test_works_that_say_the_same_are_compared_a_limited_number_of_times(
 def test_sentences_of_the_report_are_not_used_again_and_near_misses_are() -> None:
     near = DraftClaim(text="Sleep helps everybody.", support=ASKED[0].support, state="ask")
     told = [one.replace(text=normalise(SHOWN[place].quote)) for place, one in enumerate(ASKED)]
-    every = controls(told, SHOWN, EVERY, [near])
+    every = controls(told, SHOWN, [near])
     assert every[0] == Control(near, is_true=False)
     assert not {control.sentence.text for control in every if control.is_true} & {
         control.text for control in told
@@ -158,7 +158,7 @@ def test_half_of_the_errors_are_made_of_the_sentences_of_the_report() -> None:
     ]
     errors = {
         control.sentence.text: control.sentence.support
-        for control in controls(asked, own, [GERMAN])
+        for control in controls(asked, own)
         if not control.is_true
     }
     assert errors["Metformin senkte die Sterblichkeit der Diabetiker dieser Studie."] == (first,)
@@ -174,7 +174,7 @@ def test_sentences_in_another_language_than_their_works_have_errors_in_their_own
     )
     text = "In the first group 12.5 % of the patients with diabetes died within the time of the study."
     asked = [DraftClaim(id="s1.1", text=text, support=(support,), state="ask")]
-    every = controls(asked, sentences(GERMAN), [GERMAN])
+    every = controls(asked, sentences(GERMAN))
     changed = [control for control in every if control.sentence.text.startswith("In the first group 18.2 %")]
     assert [control.is_true for control in changed] == [False]
     assert changed[0].sentence.support == (support,)
