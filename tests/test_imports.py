@@ -39,7 +39,7 @@ def is_type_checking(node: ast.AST) -> bool:
 def imports(tree: ast.AST, modules: Mapping[str, object]) -> Iterator[str]:
     """What a module imports: a module of ours by its full name, anything else as it is written."""
     for node in ast.iter_child_nodes(tree):
-        if is_type_checking(node):
+        if isinstance(node, ast.expr) or is_type_checking(node):  # no expression holds an import
             continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
