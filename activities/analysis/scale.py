@@ -3,7 +3,8 @@
 From events by group where they are given (`statsmodels.stats.meta_analysis.effectsize_2proportions` has the
 same formulas; they are written out here because a hazard ratio has none and each reason is named), else from
 the interval, assumed normal on that scale. A group without events, or with nothing but events, gets 0.5 added
-to each cell (Gart and Zweifel 1967), as RevMan and metafor do.
+to each cell (Gart and Zweifel 1967), as RevMan and metafor do; a risk difference needs that for its variance
+alone, where both groups are such.
 """
 
 import math
@@ -106,6 +107,10 @@ def _of_counts(measure: Measure, arms: Arms) -> Point:
     c, d = float(arms.control_events), float(arms.control_total - arms.control_events)
     if measure != "RD" and ((a == 0 and c == 0) or (b == 0 and d == 0)):
         raise NotUsable("no_event_in_either_group")
+    if measure == "RD":
+        difference = a / (a + b) - c / (c + d)
+        if variance := a * b / (a + b) ** 3 + c * d / (c + d) ** 3:
+            return Point(difference, variance)
     if 0 in (a, b, c, d):
         a, b, c, d = a + CORRECTION, b + CORRECTION, c + CORRECTION, d + CORRECTION
     n, m = a + b, c + d
@@ -113,7 +118,7 @@ def _of_counts(measure: Measure, arms: Arms) -> Point:
         return Point(math.log(a * d / (b * c)), 1 / a + 1 / b + 1 / c + 1 / d)
     if measure == "RR":
         return Point(math.log((a / n) / (c / m)), 1 / a - 1 / n + 1 / c - 1 / m)
-    return Point(a / n - c / m, a * b / n**3 + c * d / m**3)
+    return Point(difference, a * b / n**3 + c * d / m**3)
 
 
 def _of_interval(effect: Effect) -> Point:

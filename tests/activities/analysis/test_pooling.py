@@ -7,7 +7,7 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from activities.analysis.pooling import pool_all, without_most
-from activities.analysis.scale import side_of
+from activities.analysis.scale import point_of, side_of
 from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import AnalyseInput, Analysis, Arms, Effect, Interval, Pool
 from activities.contracts.evidence import Evidence, ModelChoice
@@ -257,3 +257,12 @@ async def test_no_verdict_is_given_where_an_effect_of_a_work_is_missing(
     assert (analysis.verdict, analysis.confidence) == ("INCONCLUSIVE", None)
     assert [(one.evidence_id, one.reason) for one in analysis.unread] == [(f"pmid:{left_out}", "not_read")]
     assert analysis.limitations[0].startswith("No verdict is given: effects of 1 work")
+
+
+def test_a_risk_difference_keeps_its_value_where_a_group_has_no_event() -> None:
+    effect = Effect(
+        study="", outcome="", measure="RD", arms=Arms(events=7, total=13, control_events=0, control_total=14)
+    )
+    assert point_of(effect).value == pytest.approx(7 / 13)
+    nobody = effect.replace(arms=Arms(events=0, total=13, control_events=0, control_total=14))
+    assert point_of(nobody).value == 0 < point_of(nobody).variance
