@@ -153,7 +153,8 @@ def statistic(line: str) -> str:
     ]
     value, low, high = (decimals(match[name]) for name in ("value", "low", "high"))
     shown = "; ".join(studies)
-    shown = _("{studies}, pooled with random effects (Paule-Mandel)").format(studies=shown) if len(studies) > 1 else shown
+    if len(studies) > 1:
+        shown = _("{studies}, pooled with random effects (Paule-Mandel)").format(studies=shown)
     return f"{shown} = {value} ({_('{low} to {high}').format(low=low, high=high)})"
 
 
