@@ -43,6 +43,17 @@ def test_nothing_overflows(page: Page, width: int) -> None:
     assert beyond == []
 
 
+@pytest.mark.parametrize(("text", "edge"), [("When?", "left"), ("\u0645\u062a\u0649\u061f", "right")])
+def test_a_line_begins_at_the_edge_where_its_script_does(page: Page, text: str, edge: str) -> None:
+    apart = page.evaluate(
+        "([text, edge]) => { const h = document.querySelector('h1'), r = document.createRange();"
+        " h.textContent = text; r.selectNodeContents(h);"
+        " return h.getBoundingClientRect()[edge] - r.getBoundingClientRect()[edge]; }",
+        [text, edge],
+    )
+    assert abs(apart) < 2
+
+
 TABLE = "#works ~ .scroll table"
 CITE = "#s2-1 + .cites details"
 """The citation of a sentence whose quote differs from it."""

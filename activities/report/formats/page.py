@@ -8,7 +8,7 @@ editor put together, every quote and computation, every search and round, and wh
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import zip_longest
+from itertools import pairwise, zip_longest
 
 from activities.contracts.evidence import Claim, Support
 from activities.messages import N_, _, in_its_language
@@ -81,6 +81,8 @@ SEARCH_HEAD = (
 REFUSED_HEAD = (N_("Kind of text"), N_("Text"), N_("Reason"), N_("Section"))
 UNUSED_HEAD = (N_("Work"), N_("Id"), N_("Reason"))
 COLONS = (":", "\uff1a")
+FOLLOWS_CHARS = 40
+"""Characters by which a quote is told to stand right behind another one."""
 FIRST = 3
 """Passages or sentences of a section in a brief report without an answer."""
 MIN_TOLD = 0.8
@@ -382,7 +384,12 @@ class _Page:
         url = next((quote.url for quote in quotes if quote.url), None) or refs.best_url(reference)
         description = ", ".join(filter(None, about))
         around = [(Run(text, "around"),) if text else () for text in (passage.before, passage.after)]
-        quotation = Run(" \u2026 ".join(quote.text for quote in quotes), "said")
+        said = quotes[0].text if quotes else ""
+        for quote, other in pairwise(quotes):
+            gap = " " if quote.after.startswith(" ") else ""
+            follows = quote.after.startswith(gap + other.text[:FOLLOWS_CHARS])
+            said += (gap if follows else " \u2026 ") + other.text
+        quotation = Run(said, "said")
         return Group(
             (
                 Text(

@@ -7,7 +7,7 @@ import pytest
 
 from activities.contracts.evidence import AbsentWord, Claim, SearchRecord, Statement, Support, Vigilance
 from activities.contracts.judge import PART as TABLE
-from activities.contracts.write import DraftClaim, DraftParagraph, Edited, SectionDraft
+from activities.contracts.write import DraftClaim, DraftParagraph, Edited, Passage, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.blocks import Cite, Mark
@@ -234,6 +234,17 @@ def test_words_that_a_section_adds_to_its_search_are_not_said_to_be_absent() -> 
     report = build_report(PASSAGES.replace(searches=(folder,), sections=drafts), WORKS)
     (absent,) = [statement for statement in report.statements if statement.code == "words_absent"]
     assert absent.texts("words") == ("surgery",)
+
+
+def test_an_ellipsis_stands_in_a_passage_where_something_is_left_out() -> None:
+    def shown(*quotes: str) -> str:
+        passages = (Passage(evidence_id="pmid:11", quotes=quotes),)
+        draft = PASSAGES.sections[0].draft.replace(passages=passages)
+        return words_of(build_report(PASSAGES.replace(sections=(section("s1", draft),)), WORKS), "md")
+
+    opening = "We compared laparoscopic with open appendectomy in 210 adults."
+    assert f"{INFECTION} {STAY}" in shown(INFECTION, STAY)
+    assert f"{opening} \u2026 {STAY}" in shown(opening, STAY)
 
 
 def test_without_a_near_passage_nothing_is_answered() -> None:
