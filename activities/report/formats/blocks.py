@@ -13,6 +13,7 @@ from typing import Literal, TypeAlias
 from activities.contracts.evidence import Grade
 from activities.messages import ENGLISH, _
 from activities.report.formats.text import clean
+from activities.text.normal_form import is_unspaced
 
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
@@ -139,8 +140,11 @@ Parts: TypeAlias = tuple[Part, ...]
 
 
 def space_before(part: Part) -> str:
-    """Return what separates a part from the one before it: nothing before the rest of a clause."""
-    return "" if isinstance(part, Sentence) and part.text[:1] in CLOSING else " "
+    """Return what separates a part from the one before it.
+
+    Nothing before the rest of a clause, and before a sentence of a script without blanks."""
+    first = part.text[:1] if isinstance(part, Sentence) else ""
+    return "" if first and (first in CLOSING or is_unspaced(first)) else " "
 
 
 @dataclass(frozen=True, slots=True)

@@ -267,6 +267,16 @@ READ = quoting("Infection was rarer.", ("pmid:11", INFECTION), stands_by="reader
 OPEN = quoting("The stay was shorter.", ("pmid:11", STAY), state="ask")
 
 
+def test_sentences_of_a_script_without_blanks_have_none_between_them() -> None:
+    texts = ("\u611f\u67d3\u51cf\u5c11\u3002", "\u4f4f\u9662\u65f6\u95f4\u7f29\u77ed\u3002")
+    written = [
+        quoting(text, ("pmid:11", quote), stands_by="reader")
+        for text, quote in zip(texts, (INFECTION, STAY), strict=True)
+    ]
+    report = build_report(step(sections=(section("s1", draft(*written)),), edited=None), WORKS)
+    assert "".join(texts) in words_of(report, "md").replace(" [1]", "")
+
+
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_a_reader_that_does_not_answer_leaves_sentences_unread(name: str) -> None:
     report = build_report(step(sections=(section("s1", draft(READ, OPEN)),), edited=None), WORKS)
