@@ -48,6 +48,9 @@ WAITING = ("e2e", "security", "worker", "test_compose.py", "test_examples.py")
 """Files and folders whose tests wait for servers, workers and commands of their own."""
 WAITED_FOR = {"home", "shared_home", "dev_server"}
 """Fixtures of tests that wait for a real server."""
+COMPILED = Path(os.environ["COMPILED"]) if "COMPILED" in os.environ else None
+"""The file that the first of several processes makes when it has compiled what the tests import."""
+IS_FIRST = os.environ.get("PYTEST_XDIST_WORKER") == "gw0"
 USUAL_SECONDS = 300
 """A test that may take longer has a limit of its own."""
 
@@ -86,10 +89,20 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     items[:] = [item for name in sorted(units, key=lambda name: place[name]) for item in units[name]]
 
 
+def pytest_collection() -> None:
+    """Wait until the first process has compiled what the tests import, where `scripts/test` asks for it: each
+    would compile it for itself, which takes longer than to collect."""
+    deadline = time.monotonic() + USUAL_SECONDS
+    while COMPILED and not IS_FIRST and not COMPILED.exists() and time.monotonic() < deadline:
+        time.sleep(0.2)
+
+
 def pytest_collection_finish() -> None:
     """Leave what was imported and collected out of every later search for garbage."""
     gc.freeze()
     gc.enable()
+    if COMPILED and IS_FIRST:
+        COMPILED.touch()
 
 
 def pytest_itemcollected(item: pytest.Item) -> None:
