@@ -119,10 +119,14 @@ def show(
         elif len(document.text) > chars:
             most = passages or chars
         most = max(most, own_room)
-        limit = min(most, left - later - len(layout.head.encode()) - 2)
+        own_most = left - later - len(layout.head.encode()) - 2
+        limit = min(most, own_most)
         if items and limit < min(MIN_WORK_BYTES, len(document.text)):
             break
-        block, labelled_rows = layout.block(question, limit, len(labels) + 1 if labelled else 0)
+        # passages, and the lines of a work that is shown whole, may cost more than they were counted for
+        if limit < layout.bytes_of_all and (together or layout.named):
+            own_most = limit
+        block, labelled_rows = layout.block(question, limit, own_most, len(labels) + 1 if labelled else 0)
         if (left := left - len(block.encode()) - 2) < 0:
             break
         blocks.append(block)
@@ -197,16 +201,16 @@ class _Layout:
         least_bytes = min(sum(costs), needed or MIN_WORK_BYTES)
         return len(self.head.encode()) + least_bytes + 2
 
-    def block(self, question: str, limit: int, first: int) -> tuple[str, dict[str, Sentence]]:
+    def block(self, question: str, limit: int, most: int, first: int) -> tuple[str, dict[str, Sentence]]:
         """Show the work, its quotable sentences labelled from `S<first>` on (0: without labels).
 
-        The lines that say where a text goes on may cost more than `limit` leaves: then less of it is shown.
+        The lines that say where a text goes on may cost more than `limit` leaves: of what is then longer than
+        `most` less is shown.
         """
         rows, row_labels = self._lines(question, limit, first)
-        allowed = limit
-        while rows and allowed > 0 and (over := sum(len(row.encode()) + 1 for row in rows) - limit) > 0:
-            allowed -= over
-            rows, row_labels = self._lines(question, allowed, first)
+        while rows and limit > 0 and (over := sum(len(row.encode()) + 1 for row in rows) - most) > 0:
+            limit -= over
+            rows, row_labels = self._lines(question, limit, first)
         return "\n".join([self.head, *rows]), row_labels
 
     def _lines(self, question: str, limit: int, first: int) -> tuple[list[str], dict[str, Sentence]]:
