@@ -7,7 +7,7 @@ import pytest
 
 from activities.review.decisions import Marks
 from activities.review.rounds import next_round, restated
-from activities.review.state import Course, Sample
+from activities.review.state import Course, Sample, Share
 from activities.review.stopping import (
     ERROR,
     TARGET,
@@ -30,11 +30,17 @@ def test_an_interval_is_that_of_clopper_and_pearson() -> None:
         share(3, 2)
 
 
-GOOD, POOR = (share(88, 91), share(88, 91)), (share(73, 89), share(73, 89))
+GOOD, POOR = (88, 91), (73, 89)
+"""Records that a screener did not exclude, of those that are relevant."""
+
+
+def both(hits: int, of: int) -> tuple[Share, Share]:
+    """The shares of two screeners who are alike."""
+    return share(hits, of), share(hits, of)
 
 
 def test_what_screeners_miss_together_grows_with_what_each_misses() -> None:
-    good, poor = (errors(90, shares, Counts()).missed[0] for shares in (GOOD, POOR))
+    good, poor = (errors(90, both(*shares), Counts()).missed[0] for shares in (GOOD, POOR))
     assert sum(good) == pytest.approx(1, abs=1e-5)
     assert good[0] > 0.7 > 0.2 > poor[0]
 
@@ -77,7 +83,7 @@ def test_a_sample_that_holds_no_relevant_record_shows_recall_only_when_it_is_lar
     assert chances[0] > 0.4
     assert chances[-1] == 0.0
     assert stated_recall(93, drawn_of_700(500)) > stated_recall(93, drawn_of_700(100))
-    assert probability_below(93, drawn_of_700(690), errors(90, POOR, Counts())) > ERROR
+    assert probability_below(93, drawn_of_700(690), errors(90, both(*POOR), Counts())) > ERROR
 
 
 def test_looks_are_fixed_beforehand_and_end_with_all_records() -> None:
