@@ -37,7 +37,8 @@ from activities.review.extraction import Extraction, asked_fields
 from activities.review.living import Notice, feed, pipe, post
 from activities.review.protocol import Protocol
 from activities.review.records import Merge, Records, added, part
-from activities.review.state import ReviewReport, ReviewState, study_key
+from activities.review.results import ReviewReport
+from activities.review.state import ReviewState, study_key
 from activities.review.steps import (
     Added,
     AddRecords,

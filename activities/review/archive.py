@@ -21,7 +21,8 @@ from activities.review.extraction import (
 from activities.review.findings import Findings
 from activities.review.protocol import Protocol
 from activities.review.records import Records
-from activities.review.state import Flow, Pair, ReviewReport, ReviewState, Validation
+from activities.review.results import Flow, ReviewReport, Validation
+from activities.review.state import Pair, ReviewState
 from activities.review.steps import StateStep
 
 M = TypeVar("M", bound=Frozen)
@@ -164,11 +165,8 @@ def flow(records: Records, state: ReviewState, log: Sequence[Decision] = ()) -> 
     sought, assessed = state.sought(), state.retrieved()
     second = {record: state.full_texts.state(record) for record in assessed}
     made = exclusions(log, [rule.id for rule in state.protocol.criteria])
-    because = (
-        (made[record].criterion if record in made else "") or "not stated"
-        for record, mark in second.items()
-        if mark == "excluded"
-    )
+    excluded = [made.get(record) for record, mark in second.items() if mark == "excluded"]
+    because = Counter((why and why.criterion) or "not stated" for why in excluded)
     return Flow(
         identified=records.by_origin,
         duplicates=records.given - len(records.records),
@@ -180,7 +178,7 @@ def flow(records: Records, state: ReviewState, log: Sequence[Decision] = ()) -> 
         not_retrieved=sum(state.got.get(record) == "not_retrieved" for record in sought),
         awaited=len(state.missing()),
         assessed=len(assessed),
-        excluded_because=dict(Counter(because)),
+        excluded_because=dict(because),
         undecided=sum(mark in ("open", "conflict") for mark in second.values()),
         included=list(second.values()).count("included"),
     )

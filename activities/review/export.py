@@ -162,11 +162,8 @@ def extraction_csv(findings: Findings) -> bytes:
 
 def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
     """Write every record with its decision as keyword and note."""
-    reasons = {
-        decision.record: f", criterion {decision.criterion}"
-        for decision in latest(published.decisions)
-        if decision.verdict == "exclude" and decision.criterion
-    }
+    excluded = (made for made in latest(published.decisions) if made.verdict == "exclude")
+    reasons = {made.record: f", criterion {made.criterion}" for made in excluded if made.criterion}
 
     def entry(number: int, item: Evidence, state: State) -> Item:
         return Item(

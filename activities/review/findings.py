@@ -145,30 +145,23 @@ async def findings_of(
     decisions = [made for made in log if made.stage == "extraction"]
     settled = [await archive.settled(protocol, n, state.studies.of(n), decisions) for n in included]
     rows = tuple(row[0] for row in settled if row)
+    excluded = [n for n in state.retrieved() if state.full_texts.state(n) == "excluded"]
+    lost = [n for n in state.sought() if state.got.get(n) == "not_retrieved"]
     why = exclusions(log, [rule.id for rule in protocol.criteria])
     names = {study.evidence_id: study.label for study in studies}
     facts = {work.evidence_id: facts_of(work, None) for work in works}
     left_out = {n for n, outcome in state.units("bias") if state.assessment(n, outcome) == NOT_A_TRIAL}
     return Findings(
         studies=tuple(studies),
-        excluded=tuple(
-            _excluded(records.records[number], why.get(number), protocol)
-            for number in state.retrieved()
-            if state.full_texts.state(number) == "excluded"
-        ),
-        not_retrieved=tuple(
-            records.records[number].title
-            for number in state.sought()
-            if state.got.get(number) == "not_retrieved"
-        ),
+        excluded=tuple(_excluded(records.records[n], why.get(n), protocol) for n in excluded),
+        not_retrieved=tuple(records.records[n].title for n in lost),
         fields=asked_fields(protocol),
         rows=rows,
         bias=bias,
         not_assessed=tuple(study.evidence_id for study in studies if study.record in left_out),
         syntheses=tuple(
             synthesise(outcome, protocol.question, rows, names, facts)
-            for outcome in protocol.outcomes
-            if rows
+            for outcome in (protocol.outcomes if rows else ())
         ),
     )
 

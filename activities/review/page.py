@@ -16,7 +16,7 @@ from activities.review.archive import Published
 from activities.review.chapters import paragraph
 from activities.review.decisions import latest
 from activities.review.export import final_states
-from activities.review.state import Share
+from activities.review.results import Share
 
 MAX_LISTED = 500
 """Included records that the report lists; the exports have all."""

@@ -15,7 +15,8 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_matrix
 
 from activities.review.decisions import OPEN, Marks
-from activities.review.state import Course, Sample, ScreenerAccuracy
+from activities.review.results import ScreenerAccuracy
+from activities.review.state import Course, Sample
 from activities.review.stopping import (
     ERROR,
     Counts,

@@ -12,6 +12,7 @@ from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelCho
 from activities.review.bias import ASSESSED
 from activities.review.decisions import OPEN, SCREENED, Decision, Marks, ScreenedStage, Stage
 from activities.review.protocol import Amendment, Protocol
+from activities.review.results import ReviewReport
 
 Phase = Literal["ranked", "sample", "done"]
 FullText = Literal["", "got", "not_retrieved"]
@@ -31,33 +32,6 @@ class Waiting(NamedTuple):
     stage: ScreenedStage = "titles"
     about: str = ""
     """Id of the field, or label of the outcome."""
-
-
-class Share(Frozen):
-    """A share of records with its exact interval (Clopper and Pearson 1934)."""
-
-    hits: int
-    of: int
-    low: float
-    high: float
-
-
-class ScreenerAccuracy(Frozen):
-    """The accuracy of a screener on the records that a person labelled blind; `unsure` excludes nothing."""
-
-    name: str
-    sensitivity: Share
-    specificity: Share
-
-
-class Validation(Frozen):
-    """The accuracy of the screeners on one sample."""
-
-    version: int
-    """Of the protocol."""
-    labelled: int
-    by: tuple[str, ...] = ()
-    screeners: tuple[ScreenerAccuracy, ...] = ()
 
 
 class Sample(Frozen):
@@ -148,65 +122,6 @@ class ToolUse(Frozen):
     calls: int = 0
     decisions: int = 0
     usage: Usage = Usage()
-
-
-class Flow(Frozen):
-    """The numbers of the flow diagram of PRISMA 2020 (Page et al., doi:10.1136/bmj.n71)."""
-
-    identified: dict[str, int]
-    """Search or file -> records."""
-    duplicates: int
-    screened: int
-    excluded: int
-    unread: int
-    """Records that the rule for stopping left unread."""
-    open: int
-    """Records that wait for a screener, or for a person who decides a conflict."""
-    sought: int
-    not_retrieved: int
-    awaited: int
-    """Full texts that are not here yet."""
-    assessed: int
-    excluded_because: dict[str, int]
-    """Criterion -> full texts that were excluded by it."""
-    undecided: int
-    """Full texts that wait for a decision."""
-    included: int
-
-    @property
-    def given(self) -> int:
-        return sum(self.identified.values())
-
-    @property
-    def excluded_full_texts(self) -> int:
-        return sum(self.excluded_because.values())
-
-    def faults(self) -> tuple[str, ...]:
-        """Name the sums that do not hold; empty where all numbers add up."""
-        included_by_title = self.screened - self.excluded
-        sums = {
-            "records": (self.given - self.duplicates, self.screened + self.open + self.unread),
-            "sought full texts": (self.sought, included_by_title),
-            "full texts": (self.sought, self.not_retrieved + self.awaited + self.assessed),
-            "assessed full texts": (self.assessed, self.excluded_full_texts + self.undecided + self.included),
-        }
-        return tuple(
-            f"{name}: {left} is not {other}" for name, (left, other) in sums.items() if left != other
-        )
-
-
-class ReviewReport(Frozen):
-    """A report as it was published: keys of its parts."""
-
-    report: str = ""
-    """Key of the step that published it."""
-    at: str = ""
-    flow: Flow
-    findings: str = ""
-    """Key of the findings on the studies; empty where none was read."""
-    notice: str = ""
-    """Key of the notice of conclusions that differ from those of the report before."""
-    validation: Validation | None = None
 
 
 class Carried(Compact):

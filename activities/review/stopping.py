@@ -27,7 +27,8 @@ import scipy  # its `stats` take 1.7 s to import, on their first use
 from numpy.typing import NDArray
 from scipy.special import gammaln, softmax, xlog1py, xlogy
 
-from activities.review.state import Sample, Share
+from activities.review.results import Share
+from activities.review.state import Sample
 
 CONFIDENCE = 0.95
 """Confidence of every interval."""

@@ -280,9 +280,8 @@ class Review:
     ) -> str:
         """Decide on one record: as a screener, or on a conflict."""
         part: Part = "label" if label else "screener"
-        stage: ScreenedStage = "full_texts" if full_texts else "titles"
         more = {"verdict": verdict, "criterion": criterion, "reason": reason}
-        return await self._decide(record, stage, part, by, **more)
+        return await self._decide(record, "full_texts" if full_texts else "titles", part, by, **more)
 
     async def _decide(self, record: int, stage: Stage, part: Part, by: str, **more: object) -> str:
         return await self.send("decide", Decision, record=record, stage=stage, part=part, by=by, **more)
@@ -298,9 +297,8 @@ class Review:
         full_texts: OfFullText = False,
     ) -> str:
         """Overrule what was decided on a record; what rests on it is made again."""
-        stage: ScreenedStage = "full_texts" if full_texts else "titles"
         more = {"verdict": verdict, "criterion": criterion, "reason": reason}
-        return await self._decide(record, stage, "word", by, **more)
+        return await self._decide(record, "full_texts" if full_texts else "titles", "word", by, **more)
 
     async def amend(
         self, protocol: Path, *, by: str | None = None, reason: Annotated[str, Field(min_length=1)]
@@ -458,10 +456,8 @@ class Review:
             else Evidence(evidence_id=ref.evidence_id, source="", title=ref.title, text="")
             for ref, item in zip(refs, await self.archive.store.read_all(refs), strict=True)
         ]
-        made = {
-            f"report.{form}": rendered(published, form, version("determinator"))
-            for form in ("md", "html", "json")
-        }
+        forms = ("md", "html", "json")
+        made = {f"report.{form}": rendered(published, form, version("determinator")) for form in forms}
         made |= files(published, items)
 
         def write() -> list[Path]:

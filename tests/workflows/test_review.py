@@ -25,7 +25,8 @@ from activities.models.client import OpenAIModel
 from activities.prepare_activity import PrepareActivities
 from activities.review.archive import Archive, Published
 from activities.review.protocol import Calibration, Criterion, Protocol, ReviewQuestion, Screener
-from activities.review.state import FileOfRecords, ReviewReport
+from activities.review.results import ReviewReport
+from activities.review.state import FileOfRecords
 from activities.review_activity import ReviewActivities
 from activities.roles.runner import RoleThinker
 from activities.settings import Settings

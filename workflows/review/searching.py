@@ -8,7 +8,7 @@ import math
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from activities.contracts.evidence import Query
+from activities.contracts.evidence import Allowance, Query
 from activities.contracts.search import HitsOfAll, SearchTask, SearchTasks
 from activities.messages import counted
 from activities.review.protocol import SourceQuery
@@ -16,6 +16,7 @@ from activities.review.state import ReviewState, SearchRow
 from activities.review.steps import Added, AddRecords
 from activities.review_activity import ReviewActivities
 from activities.search_activity import activity_name
+from workflows.amounts import worst_cost
 from workflows.review.pace import Pace
 from workflows.steps import policy
 from workflows.steps.policy import reason_of, retry_on_worker_loss, search_failure
@@ -143,12 +144,10 @@ def estimated(state: ReviewState, records: int, records_a_call: int) -> str:
     if not models:
         return f"{counted(records, 'record')} for two people; no model is asked"
     calls = math.ceil(records / records_a_call)
-    into = calls * CALL_TOKENS + records * RECORD_TOKENS
-    out = records * DECISION_TOKENS
+    into, out = calls * CALL_TOKENS + records * RECORD_TOKENS, records * DECISION_TOKENS
     prices = [state.prices.get(model.model) for model in models]
-    dollars = sum(
-        (into * price.input_per_million + out * price.output_per_million) / 1e6 for price in prices if price
-    )
+    allowance = Allowance(input_tokens=into, output_tokens=out)
+    dollars = sum(worst_cost(allowance, price) for price in prices) / 1e6
     cost = f"about ${dollars:,.2f}" if all(prices) else "of unknown price"
     tokens = round((into + out) * len(models) / 1000)
     text = f"{counted(records, 'record')}, {counted(calls * len(models), 'call')} of models, "

@@ -6,7 +6,8 @@ from pydantic import Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen
 from activities.review.protocol import Protocol
-from activities.review.state import FileOfRecords, Flow, ReviewState, Validation
+from activities.review.results import Flow, Validation
+from activities.review.state import FileOfRecords, ReviewState
 
 WORKFLOW = "SystematicReview"
 ReviewGate = Literal[

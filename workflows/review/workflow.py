@@ -19,7 +19,7 @@ from activities.contracts.evidence import ModelChoice
 from activities.contracts.prepare import Prepared, PrepareInput
 from activities.prepare_activity import PrepareActivities
 from activities.review.decisions import Stage
-from activities.review.state import ReviewReport
+from activities.review.results import ReviewReport
 from activities.review.steps import TellStep
 from activities.review_activity import ReviewActivities
 from workflows.review.messages import ReviewMessages

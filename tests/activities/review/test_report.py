@@ -23,17 +23,8 @@ from activities.review.findings import ExcludedText, Findings, Study, synthesise
 from activities.review.page import document, flow_steps, rendered
 from activities.review.protocol import Amendment, Protocol, Screener
 from activities.review.records import Records
-from activities.review.state import (
-    Course,
-    Flow,
-    ReviewReport,
-    ReviewState,
-    ScreenerAccuracy,
-    SearchRow,
-    Share,
-    ToolUse,
-    Validation,
-)
+from activities.review.results import Flow, ReviewReport, ScreenerAccuracy, Share, Validation
+from activities.review.state import Course, ReviewState, SearchRow, ToolUse
 from tests.activities.report.test_languages import fixed_texts
 from tests.activities.review.studies import PROTOCOL, TRIAL
 from tests.activities.review.test_bias import BEST
