@@ -308,7 +308,8 @@ def _not_a_figure(match: re.Match[str], role: Role) -> Number:
     if match[0][5:].isdigit() and years and years[0] % 100 < parts[1]:  # 2018-19
         parts = (*parts, years[0] - years[0] % 100 + parts[1])
         return Number(match[0], *match.span(), (parts, years), role=role)
-    dated = tuple((*years, part) for part in parts if part not in years) if years else ()
+    days = parts[2:3] if parts[:1] == years[:1] else parts
+    dated = tuple((*years, part) for part in days if part not in years) if years else ()
     return Number(match[0], *match.span(), (parts, *dated), role=role)
 
 

@@ -170,6 +170,8 @@ def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool)
         ("\u4e0b\u5348\u4e09\u70b9\u4e8c\u5341\u5206\u5f00\u59cb", "15:20\u5f00\u59cb", ""),
         ("\u5343\u4e07\u5c0f\u5fc3\uff0c\u5341\u5206\u6709\u6548", "\u5c0f\u5fc3", ""),
         ("\u4e09\u4e03\u6709\u6548", "notoginseng", ""),
+        ("Report it by 2025-03-11.", "It was on 3 March 2025.", "2025-03-11"),
+        ("Report it by 2025-03-11.", "It is due on March 11, 2025.", ""),
         ("the second trial", "a trial", ""),
         ("one of them", "all of them", ""),
     ],
