@@ -3,6 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Sequence
+from itertools import islice
 
 from activities.candidates.reading import facts_of, is_record_of_another, standing_of
 from activities.contracts.evidence import Evidence, Support
@@ -37,12 +38,8 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
     offered = wanted or asked | {name for name, count in mentions.items() if count >= MIN_MENTIONS}
     names = [name for name in named if name in offered]
     names.sort(key=lambda name: (name not in asked, -named[name], name))
-    candidates = (_candidate(name, items, documents) for name in names)
-    return Hypotheses(
-        hypotheses=tuple(candidate for candidate in candidates if candidate is not None)[
-            : step.max_candidates
-        ]
-    )
+    candidates = filter(None, (_candidate(name, items, documents) for name in names))
+    return Hypotheses(hypotheses=tuple(islice(candidates, step.max_candidates)))
 
 
 def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> MechanismHypothesis | None:

@@ -3,7 +3,7 @@
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from itertools import chain, zip_longest
+from itertools import chain, cycle, zip_longest
 
 from activities.contracts.evidence import ANSWERED, Evidence, SourceInfo
 from activities.contracts.judge import ReflectInput, Reflection
@@ -104,8 +104,7 @@ def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
     """One search for each test of a hypothesis, the sources in turn. None that was answered before."""
     sources = [o.info for o in step.sources if o.searchable]
     done, tasks = answered(step), list[AgentTask]()
-    for place, test in enumerate(step.tests if sources else ()):
-        source = sources[place % len(sources)]
+    for test, source in zip(step.tests, cycle(sources), strict=False):
         query = keywords(test) if wants_keywords(source) else test
         if (source.name, fold(query)) not in done:
             done.add((source.name, fold(query)))

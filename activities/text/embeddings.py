@@ -96,15 +96,14 @@ class Embedder:
     def remembered(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of those texts that need no computing."""
         with self._lock:
-            vectors = {text: self._remembered[text] for text in texts if text in self._remembered}
-            for text in vectors:
-                self._remembered.move_to_end(text)
-        return vectors
+            return {text: self._remembered[text] for text in texts if text in self._remembered}
 
     def remember(self, vectors: Mapping[str, Vectors]) -> None:
         """Remember vectors that were computed earlier."""
         with self._lock:
             self._remembered.update(vectors)
+            for text in vectors:
+                self._remembered.move_to_end(text)
             while len(self._remembered) > REMEMBERED:
                 self._remembered.popitem(last=False)
 

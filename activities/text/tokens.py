@@ -35,7 +35,6 @@ _SINGLES = {"b", "c", "d", "e", "k"}
 """Letters that stand for something (hepatitis B, vitamin D); other single letters are noise."""
 
 
-@cache
 def _rows(name: str) -> list[list[str]]:
     """Return the lines of a vocabulary as their words."""
     text = (files("activities.text") / "vocabulary" / f"{name}.txt").read_text("utf-8")

@@ -14,7 +14,7 @@ import re
 import struct
 import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
@@ -254,9 +254,8 @@ def same(a: str, b: str) -> bool:
     return bool({entity.id for entity in _entities(a)} & {entity.id for entity in _entities(b)})
 
 
-def of_kind(text: str, kinds: Iterable[Kind]) -> tuple[Entity, ...]:
-    wanted = frozenset(kinds)
-    return tuple(entity for entity in link(text) if entity.kind in wanted)
+def of_kind(text: str, kinds: Sequence[Kind]) -> tuple[Entity, ...]:
+    return tuple(entity for entity in link(text) if entity.kind in kinds)
 
 
 def drug(word: str) -> str:
@@ -281,7 +280,4 @@ def drugs_named(text: str) -> tuple[tuple[str, int], ...]:
 
 def names_drug(text: str, name: str) -> bool:
     """Tell whether a text names a drug, by this name or by another that the vocabularies know."""
-    if f" {key(name)} " in f" {key(text)} ":
-        return True
-    preferred = drug(name)
-    return bool(preferred) and preferred in dict(drugs_named(text))
+    return f" {key(name)} " in f" {key(text)} " or drug(name) in dict(drugs_named(text))
