@@ -486,6 +486,8 @@ class Sentence(Frozen):
     """The computations that its writer shows and code checked: `43 + 12 = 55`."""
     leans: bool = False
     """It cannot be read without the sentence before it in its paragraph: with that one it falls."""
+    strong: bool = False
+    """Its writer stressed the whole of it: it is in bold print."""
     begins: bool = False
     """It begins another paragraph of the answer or of a letter, or an item."""
     letter: bool = False

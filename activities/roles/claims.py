@@ -139,7 +139,7 @@ class Checks:
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:
     """Return what was written in the place of a first wording."""
-    place = {name: getattr(first, name) for name in ("id", "item", "number", "begins", "letter")}
+    place = {name: getattr(first, name) for name in ("id", "item", "number", "strong", "begins", "letter")}
     return written.claim.replace(**place)
 
 

@@ -26,6 +26,8 @@ MAX_ROWS = 60
 MAX_HEADING_CHARS = 100
 MAX_LEAD_WORDS = 30
 """Words of bold print up to which it is a lead of what follows."""
+MAX_HEAD_WORDS = 6
+"""Words of bold print up to which it heads what follows; more of them, with a full stop, are a sentence."""
 SECTION_LEVEL = "h2"
 FIRST_MARK = 0xE000
 """The first of the private characters that stand for citations while a text is divided."""
@@ -44,6 +46,7 @@ _STOP_BEFORE = re.compile(
 GENERAL = "K"
 """The label of what a writer knows and no work says."""
 _EDGES = " \t,;:\u00b7|"
+_COLONS = (":", "\uff1a")
 _LINE = "\u2028"
 """Between lines that stay apart."""
 _MARK = re.compile(r"[\ue000-\uf7ff]")
@@ -221,6 +224,12 @@ class _Reader:
 
     def _sentences(self, token: Token) -> Iterator[Written]:
         lead, text = self._text(token)
+        if len(lead.split()) > MAX_HEAD_WORDS and not lead.endswith(_COLONS):
+            yield from (replace(w, claim=w.claim.replace(strong=True)) for w in self._of_line(lead, ""))
+            lead = ""
+        yield from self._of_line(text, lead)
+
+    def _of_line(self, text: str, lead: str) -> Iterator[Written]:
         for place, text_of_line in enumerate(text.split(_LINE)):
             parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text_of_line))
             parts = [part[a:b] for part in parts for a, b in pairwise([0, *ends_at_units(part), len(part)])]

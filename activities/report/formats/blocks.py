@@ -130,6 +130,7 @@ class Sentence:
     anchor: str = ""
     """Its id, where it is printed first."""
     disputed: bool = False
+    strong: bool = False
     goes_on: bool = False
     """The sentence goes on in the next part."""
 

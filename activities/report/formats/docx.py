@@ -101,7 +101,7 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
         if isinstance(part, page.Cite):
             paragraph.add_run(part.text)
         elif isinstance(part, page.Sentence):
-            paragraph.add_run(" ".join(filter(None, (part.text, part.cite.text))))
+            paragraph.add_run(" ".join(filter(None, (part.text, part.cite.text)))).bold = part.strong or None
         elif url := sent_url(part.url):
             _link(paragraph, part.text, url)
         else:

@@ -92,7 +92,8 @@ def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
     if isinstance(part, page.Cite):
         return part.text
     if isinstance(part, page.Sentence):
-        text = escape_markdown(part.text, inline=inline)
+        text = escape_markdown(part.text, inline=inline or part.strong)
+        text = f"**{text}**" if part.strong else text
         return f"{text} {part.cite.text}" if part.goes_on else cited(text, part.cite.text)
     shown = escape_markdown(part.text, inline=inline)
     match part.style:

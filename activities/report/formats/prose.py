@@ -61,6 +61,8 @@ def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
 def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     """Write a claim in Markdown, with its citations; without any where nothing is cited."""
     lead = f"**{escape_markdown(claim.lead, inline=True)}:** " if claim.lead else ""
+    if claim.strong and not claim.support and not claim.letter:
+        return f"**{escape_markdown(claim.body, inline=True)}**"
     return lead + (escape_markdown(claim.body) if claim.letter else _cited(claim, numbers, escape_markdown))
 
 

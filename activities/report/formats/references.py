@@ -234,6 +234,7 @@ class Quotes:
         shown = [Sentence(text, self.cite(claim, claim.body, works), goes_on=True) for text, works in parts]
         text = signed(ended(last)) if claim.kind == "background" else ended(last)
         shown.append(Sentence(text, self.cite(claim, claim.body, names), disputed=disputed))
+        shown = [replace(part, strong=claim.strong) for part in shown]
         return (replace(shown[0], anchor=anchor), *shown[1:])
 
     def cite(self, claim: Claim | DraftClaim, text: str, works: Collection[str] | None = None) -> Cite:

@@ -332,3 +332,15 @@ def test_a_figure_computed_from_many_works_names_none_of_them_on_paper() -> None
     assert plain_text(claim.replace(support=tuple(works[:3])), numbers) == "Together it is 10 [1, 2, 3]."
     assert plain_text(claim.replace(kind="synthesis"), numbers) == "Together it is 10 [1, 2, 3, 4]."
     assert Cite(tuple(Mark(n) for n in (1, 2)), on_screen=True).text == ""
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_stressed_sentence_is_in_bold_print(name: str) -> None:
+    claim = DraftClaim(text="Do not start it.", kind="inference", stands_by="reader", strong=True)
+    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(claim,)),))
+    update = {"sections": (section("s1", draft, "Gain"),), "edited": None}
+    report = build_report(STEP.model_copy(update=update), WORKS)
+    assert "Do not start it." in words_of(report, name)
+    if name in ("md", "html"):
+        bold = {"md": b"**Do not start it.**", "html": b"<b>Do not start it.</b>"}[name]
+        assert bold in render(report, name)

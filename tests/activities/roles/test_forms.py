@@ -620,3 +620,12 @@ def test_a_rate_of_computed_people_stands_when_a_reader_names_what_carries_it() 
     )
     (verdict,) = VERIFIER.accept(step, prompt, answer).output.verdicts
     assert verdict.problem is None
+
+
+def test_a_stressed_sentence_is_decided_by_itself_and_a_short_one_heads_the_next() -> None:
+    bold = "We should pay no more than is claimed."
+    draft, _ = written(f"**{bold}** It is claimed [E1].", "**The bill.** It is claimed [E1].")
+    first, second, third = draft.answer
+    assert (first.text, first.strong, first.cites) == (bold, True, ())
+    assert (second.text, second.lead, second.cites) == ("It is claimed.", "", (BILL.evidence_id,))
+    assert (third.lead, third.strong) == ("The bill", False)
