@@ -19,6 +19,7 @@ from activities.roles.prompt import clip, fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, lines, one_of, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
+from activities.text.numbers import figures
 from activities.text.sentences import Sentence, language_in
 from activities.verification import gate
 from activities.verification.computed import Computations
@@ -231,7 +232,9 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         quotes: tuple[Support, ...] = ()
         if problem is None:
             about = "\n".join((step.question, *(head for head, _ in sentence.cells)))
-            quotes = gate.carried_by(sentence, carrying, documents, about)
+            # advice and weighing rest on their neighbours: the works they remind a reader of are not cited
+            if sentence.cites or figures(sentence.text):
+                quotes = gate.carried_by(sentence, carrying, documents, about)
             problem = _unstated(sentence, quotes, documents, about) if sentence.cites else None
         changed = quotes if quotes != sentence.support else ()
         leans = verdict.leans is True and not sentence.is_row
