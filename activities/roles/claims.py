@@ -4,7 +4,7 @@ Code finds the quotes that figures and computations need; those that carry what 
 reader names (`activities.verification.gate`).
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 
 from activities.contracts.evidence import Evidence, Support
@@ -37,6 +37,8 @@ class Checks:
         works = [*map(gate.whole, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, [*works, text])
         self._proposed = [number.shown for text in proposed for number in figures(text)]
+        self._near: Collection[str] = ()
+        """The works that the block of a sentence cites."""
         self._general = 0
         """Sentences of general knowledge so far."""
         self.refused: list[Refused] = []
@@ -49,6 +51,8 @@ class Checks:
     def claims(self, rows: Iterable[Written]) -> tuple[DraftClaim, ...]:
         """Return the sentences of a block, each once."""
         claims: dict[str, DraftClaim] = {}
+        rows = [*rows]
+        self._near = {name for row in rows for name in row.claim.cites}
         for row in rows:
             if row.unknown and not row.claim.cites:
                 label = ", ".join(row.unknown)
@@ -133,7 +137,8 @@ class Checks:
         results = {value for numbers in made for number in numbers for value in number.values}
         for operand in dict.fromkeys(o for row in claim.computed for o in operands_of(row)):
             computed = any(number.values & results for number in figures(operand))
-            if not computed and (quote := gate.quote_of_operand(operand, claim.cites, self._shown)):
+            works = claim.cites or self._near
+            if not computed and (quote := gate.quote_of_operand(operand, works, self._shown)):
                 yield quote
 
 

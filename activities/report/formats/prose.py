@@ -46,8 +46,8 @@ GENERAL_NOTE = N_("{sign} General knowledge: no source that was read says so. Ch
 GENERAL_OF_LETTER = N_("General knowledge in this letter, from no source; check it before you send it:")
 GENERAL_CHARS = 80
 """Characters of a sentence by which a reader finds it."""
-MAX_OF_SENTENCE, MAX_OF_ROW = 3, 5
-"""Works from which a figure is computed that are named behind it."""
+MAX_OF_ROW = 5
+"""Works from which a figure is computed that are named in its row."""
 READERS = ("judge", "writer")
 """Steps without which no model has read what was found."""
 FIRST_CLAIMS = 5
@@ -95,19 +95,15 @@ def general_of_letter(claims: Iterable[Claim]) -> str:
     return " ".join((_(GENERAL_OF_LETTER), "; ".join(texts))) if texts else ""
 
 
-def is_of_many(claim: Claim | DraftClaim, works: int) -> bool:
-    """Tell whether a sentence that cites nothing itself is computed from so many works that none is named."""
-    return (
-        claim.kind == "computed"
-        and not claim.marks
-        and works > (MAX_OF_ROW if claim.is_row else MAX_OF_SENTENCE)
-    )
+def names_none(claim: Claim | DraftClaim, works: int) -> bool:
+    """Tell whether a computed sentence names no work: it cites none itself, or is a row of too many."""
+    return claim.kind == "computed" and not claim.marks and works > (MAX_OF_ROW if claim.is_row else 0)
 
 
 def _cited(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:
     *first, (last, works) = pieces(claim)
     texts = [" ".join(filter(None, (write(text), _mark(names, numbers)))) for text, names in first]
-    works = () if is_of_many(claim, len(works)) else works
+    works = () if names_none(claim, len(works)) else works
     texts.append(cited(write(last), general_mark(claim) or _mark(works, numbers)))
     return "".join(
         f" {text}" if place and not text.startswith(CLOSING) else text for place, text in enumerate(texts)

@@ -11,7 +11,7 @@ from activities.contracts.write import DraftClaim
 from activities.messages import N_, _, clock, day
 from activities.report.formats import blocks as page
 from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
-from activities.report.formats.prose import is_of_many, pieces, signed
+from activities.report.formats.prose import names_none, pieces, signed
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import (
     authors_line,
@@ -248,7 +248,7 @@ class Quotes:
             if reference and (works is None or support.evidence_id in works):
                 by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
         marks = tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items()))
-        return Cite(marks, on_screen=is_of_many(claim, len(marks)))
+        return Cite(marks, on_screen=names_none(claim, len(marks)))
 
     def cites(self, claims: Iterable[Claim]) -> Cite:
         """Return the references of several sentences, in order, each with its quotes."""
