@@ -7,7 +7,8 @@ import pytest
 
 from activities.review.decisions import Marks
 from activities.review.rounds import next_round, restated
-from activities.review.state import Course, Sample, Share
+from activities.review.results import Share
+from activities.review.state import Course, Sample
 from activities.review.stopping import (
     ERROR,
     TARGET,
