@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from activities.review.decisions import Marks
-from activities.review.rounds import next_round, restated
 from activities.review.results import Share
+from activities.review.rounds import next_round, restated
 from activities.review.state import Course, Sample
 from activities.review.stopping import (
     ERROR,
