@@ -26,7 +26,7 @@ MAX_ROWS = 60
 MAX_HEADING_CHARS = 100
 MAX_LEAD_WORDS = 30
 """Words of bold print up to which it is a lead of what follows."""
-MAX_HEAD_WORDS = 6
+MAX_HEAD_WORDS = 8
 """Words of bold print up to which it heads what follows; more of them, with a full stop, are a sentence."""
 SECTION_LEVEL = "h2"
 FIRST_MARK = 0xE000

@@ -623,7 +623,7 @@ def test_a_rate_of_computed_people_stands_when_a_reader_names_what_carries_it() 
 
 
 def test_a_stressed_sentence_is_decided_by_itself_and_a_short_one_heads_the_next() -> None:
-    bold = "We should pay no more than is claimed."
+    bold = "We should pay no more than what is claimed here."
     draft, _ = written(f"**{bold}** It is claimed [E1].", "**The bill.** It is claimed [E1].")
     first, second, third = draft.answer
     assert (first.text, first.strong, first.cites) == (bold, True, ())
