@@ -225,8 +225,8 @@ def _of_judgements(s: Statement) -> str:
     """Count the works that answer, and those on each side where they differ."""
     works, direct = s.number("works"), s.number("direct")
     text = ngettext(
-        "{works} independent work that answers the question",
-        "{works} independent works that answer the question",
+        "{works} work that answers the question",
+        "{works} works that answer the question",
         works,
     )
     how = _(", all of them directly") if direct == works > 1 else _(", {direct} of them directly")

@@ -141,7 +141,7 @@ def test_no_report_is_confident_of_an_answer_that_is_not_there() -> None:
 def test_a_report_of_sections_says_what_its_answer_rests_on() -> None:
     judged = tuple(WorkJudgement(evidence_id=f"pmid:{n}", answers=n + 1) for n in (1, 2))
     report = built(FULL.replace(confidence=0.5, confidence_reasons=(), judgements=judged))
-    said = "Basis of the answer: 2 independent works that answer the question, 1 of them directly."
+    said = "Basis of the answer: 2 works that answer the question, 1 of them directly."
     assert said in words_of(report, "md")
     assert faults(report.replace(confidence=None)) == []
 

@@ -104,7 +104,7 @@ def test_every_format_has_answer_counts_limits_and_one_table_of_works(name: str)
     assert "62" not in shown, "a confidence is no number that nobody measured"
     why = Statement.of("confidence_of_judgements", works=3, direct=2, agreement=0.7, yes=2, no=1, mixed=0)
     counted = words_of(REPORT.replace(confidence_reasons=(why,)), name)
-    said = "3 independent works that answer the question, 2 of them directly; 2 answer yes and 1 answers no."
+    said = "3 works that answer the question, 2 of them directly; 2 answer yes and 1 answers no."
     assert f"Basis of the answer: {said}" in counted
 
 
