@@ -85,7 +85,7 @@ def test_nothing_a_lying_model_invents_reaches_the_report(
     assert "666" not in json.dumps(report["references"])
     claims = [claim["text"] for section in report["sections"] for claim in section["claims"]]
     assert not [text for text in claims if "Wonderpill" in text]
-    body = markdown_of(file_home, ran.run_id).partition("## Basis and limits")[0]
+    body = markdown_of(file_home, ran.run_id).partition("## What is not shown")[0]
     assert "cures all" not in body
     assert "Wonderpill cures everything it touches" not in body
 

@@ -1,7 +1,7 @@
 """The tree of blocks of a report (`activities.report.formats.blocks`), in the order of the page.
 
 A sentence is printed once: what the answer says no section says again, but for its conclusion and for what
-another sentence leans on. Answer, findings, basis and limits and the works with their quotes are the report;
+another sentence leans on. Answer, findings, what is not shown and the works with their quotes are the report;
 how it was made is a paragraph at its end. `brief` leaves the findings out; `full` adds the question, what the
 editor put together, every quote and computation, every search and round, and what was refused.
 """
@@ -203,9 +203,7 @@ class _Page:
         if not answered:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
-        blocks += _text(
-            " ".join((*words.read_of_works(report), general_note(report.sentences()))).strip(), "note"
-        )
+        blocks += _text(" ".join((*words.basis(report), general_note(report.sentences()))).strip(), "note")
         return blocks
 
     def _line(self, section: ReportSection) -> Parts:
@@ -248,7 +246,7 @@ class _Page:
             for part in parts_of(report):
                 yield from part.chapters(report, self.quotes, drawn=self.drawn)
             yield Chapter("works", _(report.words.title), tuple(works_table(report, self.quotes)))
-        yield Chapter("open", _("Basis and limits"), tuple(bullets(words.basis_and_limits(report))))
+        yield Chapter("open", _("What is not shown"), tuple(bullets(words.limits(report))))
         disputes = tuple(bullets(map(words.dispute_line, report.disputes)))
         yield Chapter("disputed", _("Disputed sentences"), disputes)
 

@@ -81,6 +81,8 @@ SAID_ELSEWHERE = frozenset(
     }
 )
 """Codes of statements that stand at what they speak of, or in the account of the run."""
+OF_EACH = frozenset({"abstract_only", "standing_unknown"})
+"""Codes of statements on the cited works that stand beside an answer where they hold of all."""
 OF_RUN = frozenset(
     {
         *(
@@ -254,12 +256,12 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
     return tuple({text.casefold().rstrip(" ."): text for text in reversed(every)}.values())[::-1]
 
 
-def read_of_works(report: Report) -> tuple[str, ...]:
-    """Say beside the answer where nothing but abstracts was read of the works that it cites."""
-    codes = [
-        s for s in report.statements if s.code == "abstract_only" and s.values["items"] == s.values["of"]
-    ]
-    return sentences(codes) if report.answer else ()
+def basis(report: Report) -> tuple[str, ...]:
+    """Say beside the answer what it rests on, and what holds of each work that it cites."""
+    if not report.answer:
+        return ()
+    of_each = [s for s in report.statements if s.code in OF_EACH and s.values["items"] == s.values["of"]]
+    return tuple(filter(None, (sureness(report), *sentences(of_each))))
 
 
 def _read_in_vain(report: Report) -> Iterator[str]:
@@ -340,16 +342,12 @@ def made_with(report: Report) -> str:
     return text.format(date=day(clean(report.generated_at)), models=models)
 
 
-def basis_and_limits(report: Report) -> tuple[str, ...]:
-    """List what the answer rests on, what the works do not show, and what limits the evidence."""
-    basis = sureness(report) if report.answer else ""
+def limits(report: Report) -> tuple[str, ...]:
+    """List what the works do not show, what was left open, and what limits the evidence."""
     counted = checks(report) if report.written_by != "model" else ""
-    beside = {"abstract_only"} if read_of_works(report) else set()
-    return tuple(
-        filter(
-            None, (basis, *not_shown(report, SAID_ELSEWHERE | beside), *sentences(_silent(report)), counted)
-        )
-    )
+    beside = OF_EACH if basis(report) else frozenset[str]()
+    shown = not_shown(report, SAID_ELSEWHERE | beside)
+    return tuple(filter(None, (*shown, *sentences(_silent(report)), counted)))
 
 
 def account(report: Report) -> str:

@@ -15,7 +15,7 @@ from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
 from activities.report.formats import render
 from activities.report.formats.statements import WORDING, sentence
-from activities.report.formats.words import basis_and_limits, not_shown, of_run
+from activities.report.formats.words import limits, not_shown, of_run
 from activities.report.independence import studies
 from activities.report.limitations import once
 from activities.roles.prompt import left_out
@@ -305,7 +305,7 @@ def test_steps_that_no_model_did_are_one_line_of_the_limits() -> None:
     reason = "bridge at http://127.0.0.1:1/v1 cannot be reached"
     notes = tuple(Statement.of(MODEL_SILENT, step=step, reason=reason) for step in ("judge", "query parser"))
     report = built(FULL.replace(limitations=notes))
-    (told,) = (text for text in basis_and_limits(report) if "model" in text)
+    (told,) = (text for text in limits(report) if "model" in text)
     assert "sentences: Judging the evidence and Reading the question." in told
     assert not [text for text in (*of_run(report), *not_shown(report)) if "model" in text]
     assert "127.0.0.1" not in words_of(report, "md")

@@ -77,7 +77,7 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Candidates",
         "### Metformin",
         "## Studies",
-        "## Basis and limits",
+        "## What is not shown",
         "## References",
         "## Quotes behind the sentences",
     ]
@@ -116,7 +116,7 @@ def test_sections_without_a_claim_are_listed_together_and_never_as_chapters(name
         planned("s3", title="Safety", status="failed", note="its worker died"),
     )
     text = words_of(build_report(step, DOCUMENTS), name)
-    assert "Basis and limits" in text
+    assert "What is not shown" in text
     assert "Mechanism: Nothing that was found answers this question." in text
     assert "Safety (failed): No claim is made here (its worker died)." in text
     assert "What of s2?" not in text
@@ -193,7 +193,7 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
     update = {"sections": sections, "edited": None, "question": "What is known of laparoscopic surgery?"}
     step = STEP.model_copy(update={**update, "judgements": judgements})
     text = words_of(build_report(step, WORKS), name)
-    answer = text[text.index("Answer") : text.index("Basis and limits")]
+    answer = text[text.index("Answer") : text.index("What is not shown")]
     assert answer.index("Gain:") < answer.index(FEWER.rstrip(".")) < answer.index("Harm:")
     assert text.count(FEWER.rstrip(".")) == 1
     assert " yes" not in answer, "an overview is not answered by a count"
@@ -201,7 +201,7 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
     joined = EditedSentence(id="a1", text="Infections are fewer.", claims=("s1.a1", "s2.a1"), support=support)
     edited = {**update, "edited": Edited(answer=(joined,))}
     told = words_of(build_report(STEP.model_copy(update=edited), WORKS), name)
-    answer = told[told.index("Answer") : told.index("Basis and limits")]
+    answer = told[told.index("Answer") : told.index("What is not shown")]
     assert not {"Gain:", "Harm:"} & {*answer.split()}, "the report has an answer of its own"
     assert FEWER.rstrip(".") in answer[answer.index("Gain") :]
     whole = f"{FEWER.rstrip('.')}, but the urinary tract was injured more often."
@@ -247,7 +247,7 @@ def test_a_section_begins_with_its_conclusion_and_what_it_does_not_show_stands_o
     part = text[text.index("Answer") : last]
     assert part.index(FEWER.rstrip(".")) < part.rindex(INJURY.rstrip("."))
     assert part.count(FEWER.rstrip(".")) == 1
-    assert text.index("reported in another section") < text.rindex("Basis and limits") < last
+    assert text.index("reported in another section") < text.rindex("What is not shown") < last
 
 
 def written(*claims: DraftClaim) -> Report:
@@ -382,13 +382,13 @@ def test_the_finding_of_a_work_is_a_whole_clause_of_few_words_or_is_left_out(
 def test_what_was_left_open_is_a_gap_also_of_one_section(name: str) -> None:
     use = IterationUse(iteration=2, open=("trials in women",), stopped="sufficient_evidence")
     text = words_of(build_report(STEP.replace(spent_by=(use,)), WORKS), name)
-    assert "Trials in women." in text[text.rindex("Basis and limits") :]
+    assert "Trials in women." in text[text.rindex("What is not shown") :]
     drafted = [one.replace(draft=one.draft.replace(settled=use.open)) for one in STEP.sections]
     settled = words_of(build_report(STEP.replace(spent_by=(use,), sections=tuple(drafted)), WORKS), name)
     assert "trials in women" not in settled, "a later step gave it"
     unjudged = use.replace(open=(STEP.question,))
     without = words_of(build_report(STEP.replace(spent_by=(unjudged,)), WORKS), name)
-    assert STEP.question not in without[without.rindex("Basis and limits") :]
+    assert STEP.question not in without[without.rindex("What is not shown") :]
 
 
 NUMBER = st.integers(min_value=0, max_value=500)

@@ -95,7 +95,7 @@ def test_every_format_lists_what_was_refused_and_states_it_nowhere_else(name: st
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_every_format_has_answer_counts_limits_and_one_table_of_works(name: str) -> None:
     shown = words_of(REPORT, name)
-    order = ("Answer", FEWER.rstrip("."), "Surgeons were not blinded.", "Studies", "Basis and limits")
+    order = ("Answer", FEWER.rstrip("."), "Surgeons were not blinded.", "Studies", "What is not shown")
     assert [shown.index(text) for text in order] == sorted(shown.index(text) for text in order)
     assert "comparison group" not in shown
     assert "210 adults" in shown
@@ -110,7 +110,7 @@ def test_every_format_has_answer_counts_limits_and_one_table_of_works(name: str)
 
 def test_what_all_cited_works_share_is_said_once() -> None:
     shown = words_of(REPORT, "md")
-    works = shown[shown.index("Finding") : shown.index("Basis and limits")]
+    works = shown[shown.index("Finding") : shown.index("What is not shown")]
     assert "abstract" not in works
     assert "Only the abstract or a summary of each cited work was read." in shown
 
