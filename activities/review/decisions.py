@@ -170,7 +170,11 @@ def written(marks: str, letters: Mapping[int, str]) -> str:
 
 def latest(decisions: Sequence[Decision]) -> list[Decision]:
     """Return the decisions of a log that hold: the last of each person on each part of a record."""
-    parts = {(made.record, made.stage, made.about, made.part, made.by): made for made in decisions}
+    parts: dict[tuple[object, ...], Decision] = {}
+    for made in decisions:
+        place = (made.record, made.stage, made.about, made.part, made.by)
+        parts.pop(place, None)  # in the order of the last word on each
+        parts[place] = made
     return list(parts.values())
 
 

@@ -46,7 +46,8 @@ _STOP_BEFORE = re.compile(
 GENERAL = "K"
 """The label of what a writer knows and no work says."""
 _EDGES = " \t,;:\u00b7|"
-_COLONS = (":", "\uff1a")
+_STATES = (".", "!", "\u3002", "\uff01")
+_CITES = re.compile(r"\s*[\ue000-\uf7ff]+\s*")
 _LINE = "\u2028"
 """Between lines that stay apart."""
 _MARK = re.compile(r"[\ue000-\uf7ff]")
@@ -224,9 +225,11 @@ class _Reader:
 
     def _sentences(self, token: Token) -> Iterator[Written]:
         lead, text = self._text(token)
-        if len(lead.split()) > MAX_HEAD_WORDS and not lead.endswith(_COLONS):
-            yield from (replace(w, claim=w.claim.replace(strong=True)) for w in self._of_line(lead, ""))
-            lead = ""
+        if len(lead.split()) > MAX_HEAD_WORDS and _MARK.sub("", lead).rstrip().endswith(_STATES):
+            behind = _CITES.match(text)  # what is cited behind the bold words is cited by them
+            stressed = lead + (behind[0] if behind else "")
+            yield from (replace(w, claim=w.claim.replace(strong=True)) for w in self._of_line(stressed, ""))
+            lead, text = "", text[behind.end() :] if behind else text
         yield from self._of_line(text, lead)
 
     def _of_line(self, text: str, lead: str) -> Iterator[Written]:

@@ -6,7 +6,7 @@ measured (`activities.verification.controls`).
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -21,6 +21,7 @@ from activities.roles.validation import cited, line, lines, one_of, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
 from activities.text.numbers import figures
 from activities.text.sentences import Sentence, language_in
+from activities.text.tokens import terms
 from activities.verification import gate
 from activities.verification.computed import Computations
 from activities.verification.controls import Control, controls, mixed
@@ -211,6 +212,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             severity = SUPPORTED.index(supported)
             if label not in strictest or strictest[label][0] < severity:
                 strictest[label] = severity, verdict
+    foreign = {name for name, work in documents.items() if language_in(work) != step.language}
     verdicts: list[SentenceVerdict] = []
     vigilance = Vigilance()
     for label, (severity, verdict) in strictest.items():
@@ -232,14 +234,12 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         quotes: tuple[Support, ...] = ()
         if problem is None:
             about = "\n".join((step.question, *(head for head, _ in sentence.cells)))
-            # advice and weighing rest on their neighbours: the works they remind a reader of are not cited
-            if sentence.cites or figures(sentence.text):
+            if sentence.cites or figures(sentence.text) or _says(sentence, carrying, foreign):
                 quotes = gate.carried_by(sentence, carrying, documents, about)
             problem = _unstated(sentence, quotes, documents, about) if sentence.cites else None
         changed = quotes if quotes != sentence.support else ()
         leans = verdict.leans is True and not sentence.is_row
         verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=changed, leans=leans))
-    foreign = {name for name, work in documents.items() if language_in(work) != step.language}
     untranslated = [
         quote
         for verdict in verdicts
@@ -265,6 +265,19 @@ def _lacks(texts: Sequence[str], prompt: Prompt) -> tuple[str, ...]:
         return titles.get(match[0], match[0])
 
     return tuple(_WORK.sub(named, text) for text in lines(texts, MAX_LACKS, MAX_LACK_CHARS))
+
+
+def _says(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection[str]) -> bool:
+    """Tell whether a sentence without a citation says what a reader names for it, or only follows from it.
+
+    Advice and weighing rest on their neighbours; half of the words of a finding are those of its work. In
+    another language than that of the report words do not tell."""
+    words = set(terms(sentence.text))
+    quotes = [support.quote for support in carrying]
+    if any(support.evidence_id in foreign for support in carrying):
+        return True
+    said = words.intersection(term for quote in quotes for term in terms(quote))
+    return 2 * len(said) >= len(words) > 0
 
 
 def _unstated(

@@ -47,8 +47,12 @@ _FIRST_WORD = re.compile(r"\s*([^\W\d_]{2,}(?=[\s,;.])|[\u00aa\u00ba])")
 _ENUMERATOR = re.compile(r"\s?\(?(?:[ivx]{1,4}|[a-h]|\d{1,2})\) ")
 """The mark of an item within a sentence: `either i) two years of one or ii) two of the other`."""
 _SAYS_ALL = re.compile(r"[.!?\u3002\uff01\uff1f][\"'\u201d)\]]*\s?$")
-_UNIT = re.compile(r"(?:[^\W\d_]/|\d[ \u00a0\u202f]?)[^\W\d_]\.[\ue000-\uf7ff]*\s+")
-"""A unit of one letter at the end of a sentence, maybe with marks of citations behind it."""
+_UNIT = re.compile(
+    r"(?:[^\W\d_]/[^\W\d_]|(?<!\d)\d{1,3}(?:[.,]\d+)?[ \u00a0\u202f]?[ghdsmlLKVW])\.[\ue000-\uf7ff]*\s+"
+)
+"""A unit of one letter at the end of a sentence, maybe with marks of citations behind it.
+
+Its number has at most three digits: `In 1995 L. Smith` names somebody."""
 _GLUED = re.compile(r"(?<=[\w)\]][a-z)\]])\.(?=[A-Z][a-z]{2})")
 """A stop with a sentence right behind it."""
 _INITIAL = re.compile(r"\W*[^\W\d_]\.\s*")

@@ -17,6 +17,7 @@ give is known to the others, and so on in rounds; then each number of a sentence
 import ast
 import operator
 import re
+from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
@@ -73,7 +74,7 @@ STATISTIC = re.compile(
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
 _STATISTIC_NAME = re.compile("|".join(STATISTICS))
-_LABEL = re.compile(r"(F\d{1,3}|[^:=(]{1,20}(?=:))\s*+[:=]\s*+")
+_LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|[^:=()]{1,20}:(?=\s))\s*+")
 _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
 _DAYS = re.compile(r"days\([^()]*\)")
@@ -221,7 +222,8 @@ def first_days(text: str, computed: Sequence[str]) -> set[str]:
         for day in days_of([row])
     }
     days = after.intersection(days_in(text, language_of_question(text) or ENGLISH))
-    return {str(int(day[-2:])) for day in days}
+    shown = Counter(number.shown for number in figures(text))
+    return {name for day in days if shown[name := str(int(day[-2:]))] <= 1}
 
 
 class Computations:
@@ -236,7 +238,7 @@ class Computations:
         """For the text of each expression that gives nothing the first of its operands that is not known."""
         spans = (span for expression in expressions for span in _DAYS.findall(expression))
         self._parsed = [*map(_parsed, dict.fromkeys((*expressions, *spans)))]
-        labels = ((match[1], line) for line in expressions if (match := _LABEL.match(line.strip())))
+        labels = ((m[1], line) for line in expressions if (m := _LABEL.match(line.strip())) and m[1])
         self._texts: dict[str, str] = {}
         """For an expression the text that it was first shown for."""
         self._labelled = {label: _parsed(line).text for label, line in labels}
@@ -260,14 +262,13 @@ class Computations:
         has_level = any(number.role == "level" for work in works for number in read(work).numbers)
         if not has_level or any(isinstance(result.value, Estimate) for result in self.results):
             missing = [n for n in missing if n.role != "level" or n.value != LEVEL]
-        others = [number for number in figures(text) if number.value not in BASES]
-        if any(result.prints(number) for result in self.results for number in others):
-            missing = [number for number in missing if number.value not in BASES]
+        rates = self._rates(text, missing, works)
+        missing = [number for number in missing if number not in rates]
         if not missing or not self._parsed:
-            return Computed(missing=tuple(number.shown for number in missing))
+            return Computed(tuple(rates.values()), tuple(number.shown for number in missing))
         row = [None, *figures(text), None]
         beside = {number: ends for number, *ends in zip(row[1:], row, row[2:], strict=False)}
-        rows: dict[str, None] = {}
+        rows = dict.fromkeys(rates.values())
         failed: list[Number] = []
         for number in missing:
             giving = [r for r in self.results if r.prints(number, *beside.get(number, ()))]
@@ -287,6 +288,20 @@ class Computations:
             return Computed(tuple(rows))
         failure, unknown = self._failure(failed[0])
         return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
+
+    def _rates(self, text: str, missing: Sequence[Number], works: Sequence[str]) -> dict[Number, str]:
+        """Return the numbers of people of which a text says a computed figure, each with its computation.
+
+        The computation is of percentages that the works state, or has that number."""
+        bases = [n for n in missing if n.value in BASES and not n.percent]
+        others = [n for n in figures(text) if n.value not in BASES] if bases else []
+        shares = {n.value for work in works for n in figures(work) if n.percent} if others else set()
+        rates: dict[Number, str] = {}
+        for base, number, result in product(bases, others, self.results):
+            operands = {m.value for m in result.of.mentions.values() if isinstance(m, Number)}
+            if base not in rates and (base.value in operands or operands & shares) and result.prints(number):
+                rates[base] = result.row(number)
+        return rates
 
     def _is_taken(self, result: Result, text: str) -> bool:
         """Tell whether a computation was shown for another text: one of equal result stands for this one."""

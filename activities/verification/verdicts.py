@@ -221,7 +221,8 @@ def printed(draft: SectionDraft) -> SectionDraft:
             standing_claims += quotes
         return tuple(standing_claims)
 
-    draft = _without_works(_with_former(draft))
+    gone += [refused(claim, "reworded") for claim in draft.claims if _former_of(claim, draft) is not claim]
+    draft = _without_works(draft.changed(lambda claim: (_former_of(claim, draft),)))
     draft = draft.replace(
         answer=_fallen(draft.answer),
         paragraphs=tuple(p.replace(claims=_fallen(p.claims)) for p in draft.paragraphs),
@@ -245,10 +246,11 @@ def printed(draft: SectionDraft) -> SectionDraft:
     )
 
 
-def _with_former(draft: SectionDraft) -> SectionDraft:
-    """Return a draft with the sentences that stood in the place of second wordings that do not."""
-    former = {claim.id: claim for claim in draft.former}
-    return draft.changed(lambda claim: (claim if claim.state == "stands" else former.get(claim.id, claim),))
+def _former_of(claim: DraftClaim, draft: SectionDraft) -> DraftClaim:
+    """Return the sentence that stood before a second wording which does not stand, else the sentence."""
+    if claim.state == "stands":
+        return claim
+    return next((former for former in draft.former if former.id == claim.id), claim)
 
 
 def _without_works(draft: SectionDraft) -> SectionDraft:

@@ -136,7 +136,9 @@ class ReviewMessages:
             return "" if decision.about in labels else unknown
         if decision.part == "screener":
             nobody = f"{decision.by} is no extractor of the protocol: its screeners extract"
-            return "" if decision.by in protocol.people else nobody
+            if decision.by not in protocol.people:
+                return nobody
+            return "" if decision.value else "an extractor's decision names the stored values that it gives"
         try:
             checked_value(asked_fields(protocol), decision.about, decision.value, CHOSEN)
         except DecisionError as error:

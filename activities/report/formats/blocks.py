@@ -13,7 +13,6 @@ from typing import Literal, TypeAlias
 from activities.contracts.evidence import Grade
 from activities.messages import ENGLISH, _
 from activities.report.formats.text import clean
-from activities.text.normal_form import is_unspaced
 
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
@@ -22,6 +21,8 @@ CLOSING = (*",.;:!?)]\u2026", "\uff0c", "\u3002", "\uff1b", "\uff1a", "\u3001")
 """Signs before which no space stands."""
 MIN_SPAN = 3
 """Works that follow each other from which their marks are one."""
+_WITHOUT_BLANKS = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff]")
+"""Han and kana, between whose sentences no blank stands; Thai, Lao and Khmer have one there."""
 _NUMBER = re.compile(r"[\d.,\s$\u20ac\u00a3%*+\u2212-]*")
 
 
@@ -145,7 +146,7 @@ def space_before(part: Part) -> str:
 
     Nothing before the rest of a clause, and before a sentence of a script without blanks."""
     first = part.text[:1] if isinstance(part, Sentence) else ""
-    return "" if first and (first in CLOSING or is_unspaced(first)) else " "
+    return "" if first and (first in CLOSING or _WITHOUT_BLANKS.match(first)) else " "
 
 
 @dataclass(frozen=True, slots=True)

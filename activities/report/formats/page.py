@@ -112,7 +112,8 @@ def _says(text: str, other: str) -> bool:
 
 def _introducing(block: Block, last: Claim) -> Block:
     """Let a paragraph end with the colon of its writer before the list or table that it introduces."""
-    if not isinstance(block, Text) or not last.body.endswith(COLONS) or last.support:
+    marked = last.support or last.kind == "background"
+    if not isinstance(block, Text) or not last.body.endswith(COLONS) or marked:
         return block
     *parts, sentence_of = block.parts
     assert isinstance(sentence_of, Sentence)

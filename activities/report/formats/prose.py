@@ -46,8 +46,8 @@ GENERAL_NOTE = N_("{sign} General knowledge: no source that was read says so. Ch
 GENERAL_OF_LETTER = N_("General knowledge in this letter, from no source; check it before you send it:")
 GENERAL_CHARS = 80
 """Characters of a sentence by which a reader finds it."""
-MAX_OF_ROW = 5
-"""Works from which a figure is computed that are named in its row."""
+MAX_OF_SENTENCE, MAX_OF_ROW = 3, 5
+"""Works from which a figure is computed that are named behind it."""
 READERS = ("judge", "writer")
 """Steps without which no model has read what was found."""
 FIRST_CLAIMS = 5
@@ -61,7 +61,7 @@ def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
 def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     """Write a claim in Markdown, with its citations; without any where nothing is cited."""
     lead = f"**{escape_markdown(claim.lead, inline=True)}:** " if claim.lead else ""
-    if claim.strong and not claim.support and not claim.letter:
+    if claim.strong and not (claim.support or claim.letter or claim.kind == "background"):
         return f"**{escape_markdown(claim.body, inline=True)}**"
     return lead + (escape_markdown(claim.body) if claim.letter else _cited(claim, numbers, escape_markdown))
 
@@ -96,8 +96,12 @@ def general_of_letter(claims: Iterable[Claim]) -> str:
 
 
 def names_none(claim: Claim | DraftClaim, works: int) -> bool:
-    """Tell whether a computed sentence names no work: it cites none itself, or is a row of too many."""
-    return claim.kind == "computed" and not claim.marks and works > (MAX_OF_ROW if claim.is_row else 0)
+    """Tell whether a computed sentence names no work: it cites none itself, and they are many."""
+    return (
+        claim.kind == "computed"
+        and not claim.marks
+        and works > (MAX_OF_ROW if claim.is_row else MAX_OF_SENTENCE)
+    )
 
 
 def _cited(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:

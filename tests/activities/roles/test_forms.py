@@ -607,7 +607,7 @@ def test_a_name_in_round_brackets_that_looks_like_a_label_stays_in_its_sentence(
 
 
 def test_a_rate_of_computed_people_stands_when_a_reader_names_what_carries_it() -> None:
-    draft, _ = written("Of 100 euros 66 are for the work [E1].", computed=["246.00 - 180.00"])
+    draft, _ = written("Of 100 euros 73 are for the call [E1].", computed=["180.00 / 246.00 * 100"])
     (claim,) = draft.claims
     step = VerifyInput(
         run_id="r", question=STEP.question, profile=STEP.profile, sentences=(claim,), evidence=STEP.evidence
@@ -620,6 +620,30 @@ def test_a_rate_of_computed_people_stands_when_a_reader_names_what_carries_it() 
     )
     (verdict,) = VERIFIER.accept(step, prompt, answer).output.verdicts
     assert verdict.problem is None
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("**{bold}** [E1] It is open.", [("{bold}", ("library:bill",)), ("It is open.", ())]),
+        ("**{bold}** [K] See below [E1].", [("{bold}", ()), ("See below.", ("library:bill",))]),
+    ],
+)
+def test_a_stressed_sentence_cites_what_stands_behind_it(
+    text: str, sentences: list[tuple[str, tuple[str, ...]]]
+) -> None:
+    bold = "We should pay no more than what is claimed here."
+    draft, _ = written(text.format(bold=bold))
+    expected = [(sentence.format(bold=bold), cites) for sentence, cites in sentences]
+    assert [(claim.text, claim.cites) for claim in draft.answer] == expected
+    assert draft.answer[0].kind == ("background" if "[K]" in text else "finding")
+
+
+@pytest.mark.parametrize("mark", [":", "?"])
+def test_bold_words_that_go_on_are_no_sentence(mark: str) -> None:
+    bold = f"For adults with mild asthma and a low count of eosinophils{mark}"
+    draft, _ = written(f"**{bold}** It is claimed [E1].")
+    assert [claim.strong for claim in draft.answer] == [False]
 
 
 def test_a_stressed_sentence_is_decided_by_itself_and_a_short_one_heads_the_next() -> None:

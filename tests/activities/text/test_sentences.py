@@ -49,6 +49,14 @@ def test_an_ordinal_or_an_initial_ends_no_sentence(language: str, text: str) -> 
     assert [sentence.quote for sentence in split("x", f"{text} {text}", language=language)] == [text, text]
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["We isolated 12 S. Typhimurium strains from calves.", "In 2019 L. Smith described the rash again."],
+)
+def test_an_initial_behind_a_number_ends_no_sentence(text: str) -> None:
+    assert [sentence.quote for sentence in split("x", text)] == [text]
+
+
 @pytest.mark.parametrize("end", ["at 10 mmol/L", "after 5 g", "within 3\u00a0h"])
 def test_a_unit_of_one_letter_ends_a_sentence(end: str) -> None:
     first, then = f"The second dose was given {end}.", "Against that, the risk of a fall rose."

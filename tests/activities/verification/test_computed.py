@@ -45,9 +45,14 @@ QUOTES = (
         ("It was 36.1%.", ["36.1: 43 / 119 * 100", "a: 43 / 120 * 100"], []),
         ("It was 35.8%.", ["35.8: 43 / 120 * 100"], ["43 / 120 * 100 = 35.8%"]),
         # people of whom something computed is said
-        ("Of 1,000 patients 427 had an event.", ["209 + 218"], ["209 + 218 = 427"]),
+        ("Of 1,000 patients 427 had an event.", ["209 + 218"], []),
+        ("Of 1,000 patients 358 had an event.", ["43 / 120 * 1,000"], ["43 / 120 * 1,000 = 358"]),
         ("Of 1,000 patients 43 had an event.", ["209 + 218"], []),
         ("Of 2,500 patients 427 had an event.", ["209 + 218"], []),
+        ("Doses of 1,000 mg were given to 427.", ["209 + 218"], []),
+        ("Of 100 patients 64 had none.", ["100 - 36"], ["100 - 36 = 64"]),
+        # a label has a blank behind its colon
+        ("It was 8%.", ["218: 209 * 100"], []),
         # no search, no chance
         ("There were 427 patients.", [], []),
         ("There were fifteen patients in the trial.", ["7.7 + 95%"], []),
