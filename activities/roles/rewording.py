@@ -180,7 +180,8 @@ def _added(
         written = sentence(checks.filled(one.text, language), works_shown(prompt))
         if before is None or written is None:
             continue
-        new = written.claim.replace(id=f"{before.id}.n{place}", item=before.item, letter=before.letter)
+        place_of_it = {name: getattr(before, name) for name in ("item", "number", "letter")}
+        new = written.claim.replace(id=f"{before.id}.n{place}", **place_of_it)
         claim = checks.claim(new)
         if claim.state != "refused":
             yield before.id, claim.replace(reworded=True)

@@ -653,3 +653,20 @@ def test_a_stressed_sentence_is_decided_by_itself_and_a_short_one_heads_the_next
     assert (first.text, first.strong, first.cites) == (bold, True, ())
     assert (second.text, second.lead, second.cites) == ("It is claimed.", "", (BILL.evidence_id,))
     assert (third.lead, third.strong) == ("The bill", False)
+
+
+def test_an_added_sentence_goes_on_in_the_numbered_point_that_it_stands_behind() -> None:
+    draft, _ = written("> 1. It is claimed [E1]. It is open.\n> 2. It is agreed [E2].")
+    failed = to_reword(draft.replace(lacks=("A part.",)), whole=True)
+    step = STEP.replace(failed=failed, lacks=("A part.",))
+    prompt = WRITER.render(step, WORKS, 20_000)
+    labels = {name: label for label, name in prompt.claims.items()}
+    added = [{"after": labels[draft.answer[0].id], "text": "A part is agreed [E2]."}]
+    again = accept(step, prompt, AgainAnswer.model_validate({"added": added})).output
+    rows = [(claim.text, claim.number, claim.begins) for claim in with_rewordings(draft, again).answer]
+    assert rows == [
+        ("It is claimed.", 1, True),
+        ("A part is agreed.", 1, False),
+        ("It is open.", 1, False),
+        ("It is agreed.", 2, True),
+    ]
