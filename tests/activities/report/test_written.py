@@ -332,14 +332,15 @@ def test_a_colon_stands_before_the_table_that_it_introduces(name: str) -> None:
     assert "This is to do." in text
 
 
-def test_a_computed_figure_that_cites_nothing_names_no_work_on_paper() -> None:
-    works = [Support(evidence_id=f"w{n}", quote=f"It was {n} in this work alone.") for n in range(1, 7)]
-    claim = Claim(id="s1.c1", text="Together it is 10.", kind="computed", support=tuple(works[:2]))
+def test_a_figure_computed_from_many_works_names_none_of_them_on_paper() -> None:
+    works = [Support(evidence_id=f"w{n}", quote=f"It was {n} in this work alone.") for n in range(1, 5)]
+    claim = Claim(id="s1.c1", text="Together it is 10.", kind="computed", support=tuple(works))
     numbers = {work.evidence_id: n for n, work in enumerate(works, 1)}
     assert plain_text(claim, numbers) == "Together it is 10."
-    assert plain_text(claim.replace(kind="synthesis"), numbers) == "Together it is 10 [1, 2]."
-    cited = claim.replace(marks=(CiteMark(at=17, works=("w1", "w2")),))
-    assert plain_text(cited, numbers) == "Together it is 10 [1, 2]."
+    assert plain_text(claim.replace(support=tuple(works[:3])), numbers) == "Together it is 10 [1, 2, 3]."
+    assert plain_text(claim.replace(kind="synthesis"), numbers) == "Together it is 10 [1, 2, 3, 4]."
+    cited = claim.replace(marks=(CiteMark(at=17, works=tuple(work.evidence_id for work in works)),))
+    assert plain_text(cited, numbers) == "Together it is 10 [1, 2, 3, 4]."
     assert Cite(tuple(Mark(n) for n in (1, 2)), on_screen=True).text == ""
 
 
