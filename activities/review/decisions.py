@@ -45,7 +45,7 @@ class Decision(Frozen):
     record: int = Field(ge=0)
     """Number of the record in the review, from 0."""
     verdict: Verdict | Literal[""] = ""
-    """Of screening."""
+    """The answer of a screener; empty for a decision of another stage."""
     criterion: str = Field(default="", max_length=60)
     """Id of the criterion that it rests on."""
     reason: str = Field(default="", max_length=1_000)
@@ -53,8 +53,8 @@ class Decision(Frozen):
     about: str = ""
     """Id of the field, or label of the outcome whose risk of bias is assessed."""
     value: str = ""
-    """Of a field `first`, `second`, `absent` or the value itself; else the key of the data that one of two
-    extracted, or of an assessment."""
+    """The word on a field (`first`, `second`, `absent` or the value itself), else the key of what one of two
+    extracted or assessed."""
     part: Part = "screener"
     by: str = Field(min_length=1, max_length=80)
     """Name of the screener or the person."""

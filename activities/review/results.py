@@ -24,7 +24,7 @@ class Validation(Frozen):
     """The accuracy of the screeners on one sample."""
 
     version: int
-    """Of the protocol."""
+    """The version of the protocol."""
     labelled: int
     by: tuple[str, ...] = ()
     screeners: tuple[ScreenerAccuracy, ...] = ()

@@ -135,7 +135,7 @@ class Data(Frozen):
 
     key: str
     version: int = 1
-    """Of the protocol that they were read by."""
+    """The version of the protocol by which they were read."""
 
 
 Pair = tuple[Data | None, Data | None]

@@ -108,7 +108,7 @@ WAYS: Mapping[StopReason, tuple[Callable[[Stage], None], dict[str, Any], bool]] 
 }
 """What happens, within which limits, and whether the report answers."""
 OF_EACH_MODE = ("token_budget_exceeded", "judge_unavailable", "all_sources_failed")
-"""What each kind of loop finds out for itself, or has a way of its own to end with."""
+"""The stop reasons that each kind of loop has for itself."""
 
 
 @pytest.mark.parametrize(
