@@ -21,7 +21,7 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
-from client.embedded.network import Address, peer_of
+from client.embedded.network import Address, user_of
 
 PIECE_BYTES = 65_536
 HEAD_SECONDS = 10.0
@@ -118,36 +118,19 @@ async def publish(held: socket.socket, connect: Connect, is_ours: IsOurs, *, web
     return await asyncio.start_server(accept, sock=held)
 
 
-class Session:
-    """A connection of a command, or of the worker, to the supervisor."""
-
-    def __init__(self, pid: int) -> None:
-        self.pid = pid
-        """The process that has connected; 0 where the system does not tell."""
-        self.close: Callable[[], None] = lambda: None
-        """Called when the connection has ended."""
-
-
 async def serve_owner(
-    held: socket.socket,
-    connect: Callable[[Session], Awaitable[socket.socket]],
-    control: Callable[[bytes], bytes],
+    held: socket.socket, connect: Connect, control: Callable[[bytes], bytes]
 ) -> asyncio.Server:
     """Serve the private socket: `CONNECT` leads to the server, `CONTROL <bytes>` to the supervisor."""
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        pid, uid = peer_of(writer.get_extra_info("socket"))
-        if uid != os.geteuid():
+        if user_of(writer.get_extra_info("socket")) != os.geteuid():
             writer.transport.abort()
             return
-        session = Session(pid)
-        with (
-            contextlib.closing(session),
-            contextlib.suppress(OSError, TimeoutError, ValueError, asyncio.LimitOverrunError, EOFError),
-        ):
+        with contextlib.suppress(OSError, TimeoutError, ValueError, asyncio.LimitOverrunError, EOFError):
             verb, _, rest = (await head_of(reader)).partition(b" ")
             if verb == b"CONNECT":
-                inside = await connect(session)
+                inside = await connect()
                 writer.write(ACCEPTED)
                 await join(reader, writer, inside)
             elif verb == b"CONTROL":

@@ -5,7 +5,7 @@ the machine that may open a loopback connection could read and start runs. So th
 network namespace of its own, where nobody else is, and its supervisor forwards the connections of the owner.
 
 A socket stays in the network in which it was created, whoever uses it. So the supervisor, which stays outside
-with the worker, gets unconnected sockets from a child that enters the server's network for an instant.
+with the worker, gets each unconnected socket from a child that enters the server's network for an instant.
 
 Only the standard library is imported: each cold start waits for the supervisor.
 """
@@ -80,17 +80,16 @@ def _row_name_6(address: Address) -> bytes:
     return f"{''.join(f'{number:08X}' for number in numbers)}:{address[1]:04X}".encode()
 
 
-def peer_of(connection: socket.socket) -> tuple[int, int]:
-    """Pid and user of the process at the other end of a Unix socket.
+def user_of(connection: socket.socket) -> int:
+    """Return the user of the process at the other end of a Unix socket.
 
-    Where the system does not tell, the folder of the socket alone decides who may connect: pid 0, and
-    this user.
+    Where the system does not tell, the folder of the socket alone decides who may connect: this user.
     """
     if sys.platform != "linux":
-        return 0, os.geteuid()
+        return os.geteuid()
     credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    pid, uid, _ = struct.unpack("3i", credentials)
-    return pid, uid
+    _, uid, _ = struct.unpack("3i", credentials)
+    return int(uid)
 
 
 def enter_own_network() -> None:
@@ -125,24 +124,24 @@ def enter_network_of(pid: int) -> None:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
 
-def sockets_inside(pid: int, count: int) -> list[socket.socket]:
-    """Unconnected TCP sockets in the network of a process. Raises OSError when it has ended."""
+def socket_inside(pid: int) -> socket.socket:
+    """Return an unconnected TCP socket in the network of a process. Raises OSError when it has ended."""
     ours, theirs = socket.socketpair()
     with ours:
         child = os.fork()
         if child == 0:
             try:
                 enter_network_of(pid)
-                made = [socket.socket(socket.AF_INET, socket.SOCK_STREAM) for _ in range(count)]
-                socket.send_fds(theirs, [b"s"], [each.fileno() for each in made])
+                made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+                socket.send_fds(theirs, [b"s"], [made.fileno()])
             finally:
                 os._exit(0)
         theirs.close()
-        _, numbers, _, _ = socket.recv_fds(ours, 1, count)
+        _, numbers, _, _ = socket.recv_fds(ours, 1, 1)
         os.waitpid(child, 0)
     if not numbers:
         raise ConnectionRefusedError(f"the process {pid} has no network")
-    return [socket.socket(fileno=number) for number in numbers]
+    return socket.socket(fileno=numbers[0])
 
 
 def has_own_network(pid: int) -> bool:

@@ -32,7 +32,7 @@ from activities.private_files import write_whole
 from activities.processes import IDLE, leave
 from client.embedded import network
 from client.embedded.binary import free_port, loopback_address
-from client.embedded.forwarder import Session, listening_at, publish, published, remove_socket, serve_owner
+from client.embedded.forwarder import listening_at, publish, published, remove_socket, serve_owner
 from client.embedded.network import Address, Sockets
 from client.embedded.processes import (
     DEATHS_SECONDS,
@@ -60,8 +60,8 @@ MAX_TAKEN = 10
 be handed a port that is held: between finding one and listening there, a neighbour may listen first."""
 CONNECT_SECONDS = 30.0
 """Time for which a connection waits for a server that is being restarted."""
-LINGER_SECONDS = 2.0
-"""Time for which a worker is kept after a command has ended: the server's list of runs lags."""
+LINGER_SECONDS = 5.0
+"""Time for which a worker is kept after a command has asked for something: it is about to start a run."""
 LOOK_SECONDS = 5.0
 """Interval at which it is checked whether there is anything to do."""
 OTHERS_AFTER_SECONDS = 4.0
@@ -70,10 +70,6 @@ ONE_PROCESS = ("DETERMINATOR_METRICS", "DETERMINATOR_READY_FILE")
 """Variables that only one process of a worker can have: an address to listen at."""
 IN_USE = "address already in use"
 """Words by which the server says, as its last error, that it may not listen at its port."""
-SPARE_SOCKETS = 8
-"""Sockets that are fetched from the server's network at once, which takes 3 ms."""
-
-
 ROOM_SECONDS = 2.0
 """Interval at which it is checked whether the disk is full."""
 
@@ -88,7 +84,6 @@ class Supervisor:
         self._private = network.works_in_a_child(network.enter_own_network) if LINUX else False
         self._sockets = Sockets() if LINUX else None
         self._published: list[socket.socket] = []
-        self._spare: list[socket.socket] = []
         self._server = Child(self._logs / "server.log")
         self._server_note: dict[str, Any] = {}
         self._worker: WorkerSlot | None = None
@@ -100,9 +95,8 @@ class Supervisor:
         self._taken = 0
         """Starts of the server at which its port was taken."""
         self._tasks: set[asyncio.Future[None]] = set()
-        self._sessions: set[Session] = set()
-        """Connections through the private socket."""
         self._used = time.monotonic()
+        """Time at which a command has asked for something."""
         self._over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> int:
@@ -112,7 +106,7 @@ class Supervisor:
             loop.add_signal_handler(number, self._end, 0)
         loop.add_signal_handler(signal.SIGCHLD, self._reap)
         path = self._state / "private.sock"
-        await serve_owner(listening_at(path), self._visit, self._control)
+        await serve_owner(listening_at(path), self._connect, self._control)
         self._choose_ports(self._read("server.json"))
         self._start_server()
         self._begin(self._end_when_idle())
@@ -223,9 +217,7 @@ class Supervisor:
         """Raise OSError, also when another user's process is at the other end."""
         address = address or ("127.0.0.1", self._server_note["port"])
         if self._private:
-            if not self._spare:
-                self._spare = network.sockets_inside(self._server.pid, SPARE_SOCKETS)
-            made = self._spare.pop()
+            made = network.socket_inside(self._server.pid)
         else:
             made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         made.setblocking(False)
@@ -238,36 +230,10 @@ class Supervisor:
             raise
         return made
 
-    async def _visit(self, session: Session) -> socket.socket:
-        """Return a connection for a command or the worker. Raises OSError, TimeoutError."""
-        self._sessions.add(session)
-        session.close = lambda: self._forget(session)
-        return await self._connect()
-
-    def _forget(self, session: Session) -> None:
-        self._sessions.discard(session)
-        if session.pid not in self._own_pids():
-            self._used = time.monotonic()
-
-    def _own_pids(self) -> set[int]:
-        """Process ids of the worker, and 0 where it is not known whose a connection is."""
-        slot = self._worker
-        return {0, *(each.pid for each in (slot.child, *slot.others))} if slot else {0}
-
-    def _is_used(self) -> bool:
-        """Tell whether a command is connected, or was a moment ago."""
-        pids = self._own_pids()
-        if any(session.pid not in pids for session in self._sessions):
-            self._used = time.monotonic()
-        return time.monotonic() - self._used < LINGER_SECONDS
-
     def _reap(self) -> None:
         """See which process has ended. Called for SIGCHLD."""
         if (code := self._server.reaped()) is not None:
             self._reached.clear()
-            for each in self._spare:
-                each.close()
-            self._spare = []
             if not self._over.done():
                 self._server_died(code)
         if (slot := self._worker) is not None:
@@ -338,7 +304,8 @@ class Supervisor:
     def _worker_ended(self, slot: WorkerSlot, code: int) -> None:
         if slot.replaced or code == IDLE or len(slot.child.deaths) == MAX_DEATHS:
             self._end_others(slot)
-        if slot.replaced or (code == IDLE and self._is_used()):
+        is_used = time.monotonic() - self._used < LINGER_SECONDS
+        if slot.replaced or (code == IDLE and is_used):
             slot.replaced = False
             self._later(0.0, partial(self._start_worker, slot))
         elif code == IDLE:
@@ -395,6 +362,7 @@ class Supervisor:
 
         It is `{"do": "state"}`, or `{"do": "worker", ...}` as `client.embedded.workers` sends it.
         """
+        self._used = time.monotonic()
         asked = json.loads(body)
         if asked["do"] == "worker":
             self._have_worker(asked)
@@ -403,7 +371,6 @@ class Supervisor:
 
     def _have_worker(self, asked: dict[str, Any]) -> None:
         """Start the worker that a command asks for, in place of one with other settings."""
-        self._used = time.monotonic()
         note, slot = asked["note"], self._worker
         if slot is None:
             slot = self._worker = WorkerSlot(asked, Child(self._logs / "worker.log"), dict(note))
@@ -424,8 +391,7 @@ class Supervisor:
         """
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            idle = self._worker is None and not self._is_used()
-            if idle and time.monotonic() - self._used > self._given["idle_seconds"]:
+            if self._worker is None and time.monotonic() - self._used > self._given["idle_seconds"]:
                 self._end(0)
 
     def _read(self, name: str) -> dict[str, Any]:

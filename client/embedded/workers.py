@@ -29,7 +29,7 @@ from client.embedded.home import (
     lane_of_settings,
     worker_environment,
 )
-from client.embedded.network import peer_of
+from client.embedded.network import user_of
 from client.failures import NoConnection
 
 ANSWER_SECONDS = 20.0
@@ -68,7 +68,7 @@ def _ask(places: Places, asked: Mapping[str, object]) -> Answer:
         try:
             connection.settimeout(ANSWER_SECONDS)
             connection.connect(short_path(places.socket))
-            if peer_of(connection)[1] != os.geteuid():
+            if user_of(connection) != os.geteuid():
                 raise NoSupervisor(f"another user serves {places.socket}")
             body = json.dumps(asked).encode()
             connection.sendall(b"CONTROL %d\r\n\r\n" % len(body) + body)
