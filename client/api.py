@@ -29,7 +29,8 @@ from activities.messages import plural
 from client.blocking import Blocking, Blocks, Loop
 from client.configuration import ignored_keys, load_settings
 from client.connection import Connection, Say, configured, open_client, quiet
-from client.embedded.server import keep_alive, serve, start_embedded
+from client.embedded.keeper import keep_alive
+from client.embedded.server import serve, start_embedded
 from client.failures import BadInput, Failure, no_such_run
 from client.listing import EVERY, Filter, Listing, Row, description, find_run, list_runs, status_of
 

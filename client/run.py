@@ -24,7 +24,7 @@ from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.settings import Settings
 from client.blocking import Blocking, Blocks
 from client.connection import Connection, Say, quiet
-from client.embedded.server import keep_alive
+from client.embedded.keeper import keep_alive
 from client.failures import BadInput, NoAnswer
 from client.listing import Row, describe
 from client.messages import MESSAGES, Verb

@@ -15,10 +15,8 @@ import json
 import subprocess
 import sys
 import time
-from collections.abc import Awaitable
 from dataclasses import replace
 from pathlib import Path
-from typing import TypeVar
 
 from temporalio.client import Client
 from temporalio.service import RPCError
@@ -57,15 +55,12 @@ START_SECONDS = 60.0
 WORKER_START_SECONDS = 30.0
 """The same for a worker, which takes 2 s and on a busy machine ten times as long."""
 POLL_SECONDS = 0.02
-ALIVE_SECONDS = 0.5
-"""Interval of the checks that the processes of a home are there while something waits for them."""
 MAX_STARTS = 3
 """Times that the processes are started when they end again meanwhile."""
 FIRST_START = (
     "first start: a folder for everything that is kept ({home}), then a Temporal server and a worker on this "
     "machine, which takes some seconds; later questions find them running"
 )
-T = TypeVar("T")
 
 
 async def start_embedded(
@@ -142,22 +137,6 @@ async def serve(
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
     return replace(connection, task_queue=queue, patient_until=patient_until)
-
-
-async def keep_alive(settings: Settings, work: Awaitable[T]) -> T:
-    """Do something that needs the embedded server and its worker, which are started again meanwhile.
-
-    Requests wait for the next server. Raises what the work raises, and NoConnection.
-    """
-    task = asyncio.ensure_future(work)
-    try:
-        while not task.done():
-            await asyncio.wait([task], timeout=ALIVE_SECONDS)
-            if not task.done() and not is_held(Places(settings.home).lock):
-                await start_embedded(settings)
-    finally:
-        task.cancel()
-    return await task
 
 
 def stop_embedded(home: Path) -> list[str]:

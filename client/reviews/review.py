@@ -31,7 +31,7 @@ from activities.review.records import Records
 from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKind, Waiting, study_key
 from activities.settings import Settings
 from client.connection import Connection
-from client.embedded.server import keep_alive
+from client.embedded.keeper import keep_alive
 from client.failures import BadInput, Failure, NoAnswer, faults_of
 from client.listing import Row, describe
 from client.run import named

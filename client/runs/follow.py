@@ -1,17 +1,13 @@
 """Following a run to its end, whatever happens to server and worker meanwhile.
 
 The run is followed by queries, which cost no history. The server itself reports the end, so a run also ends
-here when no worker answers. In the embedded mode the processes of the home are started again when their
-supervisor has ended; a server or worker that died is started again by the supervisor.
+here when no worker answers.
 """
 
 import asyncio
-import json
-import math
 import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from temporalio.client import WorkflowFailureError, WorkflowHandle
@@ -25,17 +21,12 @@ from temporalio.exceptions import (
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import StoreError
-from activities.lanes import Lane, lane_of
-from client.embedded.home import Places, WorkerNote, read_note
-from client.embedded.processes import is_held, last_lines
-from client.embedded.server import serve, start_embedded, unwritable
-from client.embedded.workers import open_runs
+from client.embedded.keeper import keep_alive
 from client.failures import NoAnswer, NoConnection, NoSuchRun
 from client.listing import describe, description
 from client.runs.display import Display, gate_hint
 from client.runs.query import progress, read_events
 from client.runs.rewinding import GOES_ON
-from client.terminal import plain
 from workflows.event_types import AgentEvent
 from workflows.types import Outcome, Progress
 
@@ -51,14 +42,8 @@ MAX_POLL_SECONDS = 2.0
 REFRESH_SECONDS = 1.0
 """Interval of queries of a run in which nothing has happened, as the server says, for the time and what its
 sections do."""
-TURN_SECONDS = 5.0
-"""Time between two attempts to have a worker with the settings of the run again."""
-ALIVE_SECONDS = 0.5
-"""Interval at which the embedded processes are checked, which reads a small file: 0.2 ms."""
 PATIENCE_SECONDS = 60.0
 """Time for which a server may be away before we give up following."""
-MAX_RESTARTS = 5
-"""Restarts of the embedded processes while one run is followed; after that they are given up."""
 REWIND_SECONDS = 30.0
 """Time that a terminated run may need to go on where it was rewound to."""
 UNREACHABLE_STATUSES = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
@@ -82,21 +67,16 @@ class Follower:
     def __init__(self, run: "Run", display: Display, after: int = 0, at_gate: AtGate | None = None) -> None:
         """Follow a run; `at_gate` is called once for each gate at which it waits.
 
-        Without it, a message says how to answer. The connection of the run is another one after a
-        restart of the server.
+        Without it, a message says how to answer.
         """
         self._run = run
         self._display = display
         self._after = after
         self._at_gate = at_gate
-        self._restarts = 0
         self._gate: str | None = None
         self._asking = False
         """True when a person is being asked about a gate."""
         self._silent_since: float | None = None
-        self._looked_at = 0.0
-        self._turn_at: float | None = None
-        """Time of the next attempt to have a worker with the settings of the run; None: it has one."""
         self._position: tuple[str, int] | None = None
         """Execution and length of the history at the last query."""
         self._queried_at = 0.0
@@ -107,16 +87,21 @@ class Follower:
 
     async def follow(self) -> Ended:
         """Show the run until it ends."""
+        settings, connection = self._run.settings, self._run.connection
+        if not connection.embedded:
+            return await self._follow()
+        return await keep_alive(settings, self._follow(), run_on=connection, say=self._display.note)
+
+    async def _follow(self) -> Ended:
         away_since: float | None = None
         while True:
             ending = asyncio.create_task(self._end())
             try:
                 while not ending.done():
-                    await self._keep_alive()
                     began = time.monotonic()
                     await self._show_until(ending)
                     wait = PACE * (time.monotonic() - began)
-                    await self._wait_for(ending, seconds=min(max(wait, POLL_SECONDS), MAX_POLL_SECONDS))
+                    await asyncio.wait([ending], timeout=min(max(wait, POLL_SECONDS), MAX_POLL_SECONDS))
                     away_since = None
                 ended = await ending
             except RPCError as error:
@@ -209,28 +194,12 @@ class Follower:
         """
         showing = asyncio.create_task(self._show())
         try:
-            await self._wait_for(showing, ending)
+            await asyncio.wait([showing, ending], return_when=asyncio.FIRST_COMPLETED)
             if self._asking or not ending.done():
                 await showing
         finally:
             showing.cancel()
             await asyncio.gather(showing, return_exceptions=True)
-
-    async def _wait_for(self, *awaited: "asyncio.Task[Any]", seconds: float = math.inf) -> None:
-        """Wait until one of them is done, but not longer.
-
-        Embedded processes that end meanwhile are started again, since a query of a run whose worker
-        is dead waits for another one.
-        """
-        deadline = time.monotonic() + seconds
-        while (left := deadline - time.monotonic()) > 0:
-            done, _ = await asyncio.wait(
-                awaited, timeout=min(left, ALIVE_SECONDS), return_when=asyncio.FIRST_COMPLETED
-            )
-            if done:
-                return
-            if not self._asking:
-                await self._keep_alive()
 
     async def _show(self) -> None:
         client = self._run.connection.client
@@ -289,84 +258,6 @@ class Follower:
     def _show_events(self, events: list[AgentEvent]) -> None:
         self._display.events(events)
         self._after = max((self._after, *(event.seq for event in events)))
-
-    async def _keep_alive(self) -> None:
-        """Start the embedded processes again when their supervisor has ended."""
-        if not self._run.connection.embedded or time.monotonic() - self._looked_at < ALIVE_SECONDS:
-            return
-        self._looked_at = time.monotonic()
-        places = Places(self._run.settings.home)
-        try:
-            places.check_space()
-        except OSError as error:
-            raise NoConnection(unwritable(places.home, error)) from error
-        if not is_held(places.lock):
-            await self._restart()
-            return
-        if worker := read_note(places.worker_note, WorkerNote):
-            if worker.failure:
-                raise keeps_ending("worker", places.worker_log)
-            if worker.ended:
-                await self._restart()
-            else:
-                await self._take_turn(places, worker.lane)
-
-    async def _take_turn(self, places: Places, has: Lane) -> None:
-        """Have a worker with the settings of the run again, where a command with others has replaced it.
-
-        That is once no open run needs the present one.
-        """
-        connection, note = self._run.connection, self._display.note
-        lane = lane_of(places.lanes, connection.task_queue)
-        lacking = has.lacks(lane) if lane else []
-        if lane is None or not lacking:
-            self._turn_at = None
-            return
-        now = time.monotonic()
-        if self._turn_at is None:
-            note(f"a command with other settings has the worker now; this run waits for {', '.join(lacking)}")
-            # a command replaces the worker before its own run is there to be found open
-            self._turn_at = now + TURN_SECONDS
-        if now < self._turn_at:
-            return
-        self._turn_at = now + TURN_SECONDS
-        queue = connection.task_queue.removesuffix(f"-{lane.id}")
-        for file in places.lanes.glob("*.json"):
-            other = lane_of(places.lanes, file.stem)
-            served = other is not None and not has.lacks(other)
-            if served and await open_runs(connection.client, f"{queue}-{file.stem}"):
-                return
-        self._run.connection = await serve(
-            self._run.settings, connection, connection.task_queue, running=True, say=note
-        )
-        if not self._run.connection.patient_until:  # the settings of this command are others, too
-            self._turn_at = math.inf
-
-    async def _restart(self) -> None:
-        self._restarts += 1
-        if self._restarts > MAX_RESTARTS:
-            raise keeps_ending("server", Places(self._run.settings.home).server_log)
-        note, queue = self._display.note, self._run.connection.task_queue
-        note("the background processes have ended; starting them again, nothing is lost")
-        connection = await start_embedded(self._run.settings, worker=False, say=note)
-        self._run.connection = await serve(self._run.settings, connection, queue, running=True, say=note)
-
-
-def keeps_ending(what: str, log: Path) -> NoConnection:
-    return NoConnection(
-        f"the background {what} keeps ending{last_log_error(log)}; its log is {log}. "
-        "The run is kept and continues once the cause is removed"
-    )
-
-
-def last_log_error(log: Path) -> str:
-    """Return the error a process logged last, in brackets; empty when there is none."""
-    try:
-        record = json.loads(last_lines(log)[-1])
-        text = str(record.get("error") or record["exception"].strip().splitlines()[-1])
-    except (ValueError, LookupError, AttributeError, TypeError):
-        return ""
-    return f" ({plain(text)[:300]})"
 
 
 def why(error: WorkflowFailureError) -> str:

@@ -12,17 +12,17 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
-from typing import cast
 
 import pytest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
 from activities.settings import Settings
 from client.checkup import check_home
-from client.connection import RETENTION, register_attributes
+from client.connection import RETENTION, quiet, register_attributes
 from client.embedded import home as home_module
 from client.embedded.forwarder import listening_at, remove_socket
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
+from client.embedded.keeper import Keeper
 from client.embedded.processes import (
     MAX_DEATHS,
     Locked,
@@ -35,9 +35,6 @@ from client.embedded.processes import (
 )
 from client.embedded.server import start_embedded, stop_embedded
 from client.failures import NoConnection
-from client.run import Run
-from client.runs.display import Display
-from client.runs.follow import Follower
 from tests.client.harness import determinator, inside, living, processes_of, wait_until
 from tests.papers import QUESTION
 
@@ -242,9 +239,8 @@ async def test_a_full_disk_is_named_in_one_line(file_home: Path, monkeypatch: py
         await start_embedded(Settings(), worker=False)
     found = check_home(Settings())
     assert (found.state, "free some space" in found.message) == ("fail", True)
-    follower = Follower(Run(Settings(), connection, "ask-a"), cast(Display, None))
     with pytest.raises(NoConnection, match="no space left"):
-        await follower._keep_alive()
+        await Keeper(Settings(), connection, quiet).look()
 
 
 def test_each_cold_start_waits_for_no_library_that_the_supervisor_does_not_use() -> None:

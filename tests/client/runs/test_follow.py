@@ -1,7 +1,6 @@
 """Following a run costs little: a run in which nothing has happened is not queried at every look."""
 
 import asyncio
-import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import cast
@@ -9,10 +8,8 @@ from typing import cast
 import pytest
 from temporalio.client import Client
 
-from activities.lanes import Lane
 from activities.settings import Settings
 from client.connection import Connection
-from client.embedded.home import Places
 from client.run import Run
 from client.runs import follow
 from client.runs.display import PlainLines
@@ -81,31 +78,3 @@ async def test_a_run_is_queried_when_something_has_happened(
     ended = await follow.Follower(Run(Settings(home=tmp_path), connection, "r"), PlainLines()).follow()
     assert ended.outcome is not None
     assert (server.looks, server.queries) == (LOOKS, queries)
-
-
-async def test_a_command_that_has_just_taken_the_worker_may_start_its_run_first(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    """It has the worker replaced before its run is there to be found open."""
-    places, taken = Places(tmp_path), list[float]()
-    mine, others = Lane(keys=("OPENAI_API_KEY",), settings={}), Lane(keys=(), settings={})
-    for lane in (mine, others):
-        lane.keep_in(places.lanes)
-
-    async def no_runs(*_: object) -> list[str]:
-        return []
-
-    async def served(_settings: Settings, connection: Connection, *_: object, **__: object) -> Connection:
-        taken.append(time.monotonic())
-        return connection
-
-    monkeypatch.setattr(follow, "open_runs", no_runs)
-    monkeypatch.setattr(follow, "serve", served)
-    monkeypatch.setattr(follow, "TURN_SECONDS", 0.2)
-    connection = Connection(cast(Client, None), embedded=True, address="", task_queue=mine.queue("q"))
-    follower = follow.Follower(Run(Settings(home=tmp_path), connection, "r"), PlainLines())
-    seen_at = time.monotonic()
-    while not taken:
-        await follower._take_turn(places, others)
-        await asyncio.sleep(0.01)
-    assert taken[0] - seen_at >= 0.2
