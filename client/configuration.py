@@ -60,7 +60,7 @@ def explain(error: ValidationError) -> str:
 
 
 def _explained(location: list[str], errors: list[ErrorDetails], places: Mapping[str, str]) -> str:
-    message = _worded(location, errors)
+    message = worded(errors)
     for length in range(len(location), 0, -1):
         if place := places.get(".".join(location[:length])):
             rest = ".".join(location[length:])
@@ -68,7 +68,7 @@ def _explained(location: list[str], errors: list[ErrorDetails], places: Mapping[
     return f"the setting {'.'.join(location)} cannot be used: {message}"
 
 
-def _worded(location: list[str], errors: list[ErrorDetails]) -> str:
+def worded(errors: list[ErrorDetails]) -> str:
     """Return what is wrong, with the nearest name where one of several had to be given."""
     first = errors[0]
     if first["type"] == "literal_error":
@@ -76,8 +76,10 @@ def _worded(location: list[str], errors: list[ErrorDetails]) -> str:
             name for error in errors for name in _QUOTED.findall(error.get("ctx", {}).get("expected", ""))
         ]
         return f"{first['input']!r} is not known{nearest(str(first['input']), choices)}"
-    if first["type"] == "extra_forbidden" and location[-2:-1] == ["filters"]:
-        return f"there is no such key{nearest(location[-1], SourceFilters.model_fields)}"
+    if first["type"] == "extra_forbidden" and first["loc"][-2:-1] == ("filters",):
+        return f"there is no such key{nearest(str(first['loc'][-1]), SourceFilters.model_fields)}"
+    if first["type"] == "finite_number":
+        return f"{first['input']!r} is not an amount; leave it out for no limit"
     return first["msg"].removeprefix("Value error, ")
 
 

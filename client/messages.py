@@ -10,6 +10,7 @@ The content is imported when it is used: `determinator --help` reads these rows.
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from math import isfinite
 from typing import TYPE_CHECKING, Any, Literal
 
 from client.failures import BadInput, faults_of
@@ -113,6 +114,8 @@ def _check_source(steer: "Steer") -> None:
 def _check_addition(more: "ExtendBudget") -> None:
     from workflows.amounts import NOTHING_ADDED
 
+    if not isfinite(more.cost):
+        raise BadInput(f"{more.cost} is not an amount")
     if not any(more.model_dump().values()):
         raise BadInput(NOTHING_ADDED)
 

@@ -4,10 +4,9 @@ import asyncio
 import functools
 import json
 import logging
-import math
 import os
 import sys
-from collections.abc import Awaitable, Callable, Coroutine, Sequence
+from collections.abc import Awaitable, Callable, Coroutine
 from dataclasses import fields, is_dataclass
 from datetime import datetime
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -44,66 +43,12 @@ class Filled(click.ParamType[str]):
         return value
 
 
-class Duration(click.ParamType[float]):
-    """Seconds, or a number with `s`, `m`, `h` or `d`."""
-
-    name = "duration"
-
-    def convert(self, value: str | float, param: click.Parameter | None, ctx: click.Context | None) -> float:
-        from activities.configuration.declaration import seconds
-
-        try:
-            return seconds(value)
-        except ValueError as error:
-            self.fail(str(error), param, ctx)
-
-
 def duration(seconds: float) -> str:
     """`7d`, `1h`, `30m`, `150s`: by the largest unit of which it is a whole number."""
     for letter, length in (("d", 86_400), ("h", 3600), ("m", 60)):
         if seconds and seconds % length == 0:
             return f"{seconds / length:g}{letter}"
     return f"{seconds:g}s"
-
-
-class Amount(click.FloatRange):
-    """A finite number of a range."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> float:  # noqa: ANN401 - click's
-        number = float(super().convert(value, param, ctx))
-        if not math.isfinite(number):
-            self.fail(f"{value!r} is not an amount; leave it out for no limit", param, ctx)
-        return number
-
-
-class Words(click.ParamType[tuple[str, ...]]):
-    name = "words"
-
-    def convert(
-        self, value: str | tuple[str, ...], param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        if isinstance(value, tuple):
-            return value
-        words = tuple(dict.fromkeys(part.strip() for part in value.split(",") if part.strip()))
-        if not words:
-            self.fail("it is empty; give a value or leave the option out", param, ctx)
-        return words
-
-
-class Names(Words):
-    name = "names"
-
-    def __init__(self, choices: Sequence[str]) -> None:
-        self.choices = tuple(choices)
-
-    def convert(
-        self, value: str | tuple[str, ...], param: click.Parameter | None, ctx: click.Context | None
-    ) -> tuple[str, ...]:
-        names = super().convert(value, param, ctx)
-        for name in names:
-            if name not in self.choices:
-                self.fail(unknown(name, self.choices), param, ctx)
-        return names
 
 
 address_option = click.option(

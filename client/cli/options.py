@@ -1,57 +1,37 @@
 """The options of `ask` and `search`, each made of its declaration, and the groups of the help."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal, TypeVar, get_args, get_origin
+from types import UnionType
+from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin
 
 import click
 from annotated_types import Ge, Le
+from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from activities.configuration.declaration import Key, declared, flag_of
 from activities.settings import Settings
-from client.cli.common import (
-    Amount,
-    Duration,
-    Filled,
-    Name,
-    Names,
-    Words,
-    duration,
-)
-from client.failures import unknown
+from client.cli.common import Filled, duration
+from client.configuration import worded
 from client.runs.options import FIELDS, KEYS, OWN
-from workflows.modes import CHOICES
-
-
-class ModeName(click.ParamType[str]):
-    """The name or an alias of a mode, as the name."""
-
-    name = "mode"
-
-    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        if value not in CHOICES:
-            self.fail(unknown(value, list(CHOICES)), param, ctx)
-        return CHOICES[value]
-
 
 Command = TypeVar("Command", bound=Callable[..., object])
 
 FILTERS = ("since", "until", "types", "free_full_text", "phases")
 """The options that narrow a search."""
 SPECIAL: Mapping[str, Mapping[str, Any]] = {
-    "mode": {"type": ModeName(), "metavar": "MODE"},
+    "mode": {"metavar": "MODE"},
     "profile": {"metavar": "NAME|FILE"},
     "model": {"metavar": "NAME"},
     "fallback": {"type": Filled(), "multiple": True, "metavar": "NAME"},
-    "openai_base_url": {"type": Filled(), "metavar": "URL"},
-    "columns": {"type": Words(), "metavar": "NAMES"},
-    "sources": {"multiple": True, "metavar": "NAME"},
+    "openai_base_url": {"metavar": "URL"},
+    "sources": {"type": Filled(), "multiple": True, "metavar": "NAME"},
     "library": {"metavar": "DIR"},
     "graph": {"metavar": "NAME|FILE"},
     "since": {"metavar": "YEAR"},
     "until": {"metavar": "YEAR"},
-    "types": {"type": Words(), "default": (), "metavar": "TYPES"},
-    "phases": {"type": Names(("1", "2", "3", "4")), "default": (), "metavar": "PHASES"},
+    "types": {"default": (), "metavar": "TYPES"},
+    "phases": {"default": (), "metavar": "PHASES"},
     "effects": {"metavar": "FILE.csv"},
 }
 """Attributes that a declaration does not give an option."""
@@ -89,41 +69,58 @@ def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> 
 def _option(
     name: str, key: Key, field: FieldInfo, also: Iterable[str] = (), *, shows_default: bool = True
 ) -> Callable[[Command], Command]:
-    attributes: dict[str, Any] = {"help": _help(name, key, field) if shows_default else key.help}
-    kind = _kind(key, field)
+    kind = _kind(field)
+    attributes: dict[str, Any] = {"type": Declared(field), "metavar": _metavar(key, kind)}
     if kind is bool:
-        attributes["is_flag"] = True
+        attributes = {"is_flag": True}
     elif get_origin(field.annotation) is tuple:
-        attributes |= {"multiple": True, "type": kind, "metavar": "NAME"}
-    else:
-        attributes["type"] = kind
-    if isinstance(kind, (click.IntRange, Amount)):
-        attributes["metavar"] = "USD" if key.unit == "US dollars" else "N"
-    elif isinstance(kind, Duration):
-        attributes["metavar"] = "TIME"
+        attributes = {"multiple": True, "type": Filled(), "metavar": "NAME"}
+    attributes["help"] = (_help(name, key, field) if shows_default else key.help) + _range(field)
     return click.option(flag_of(name, key), *also, name, **{**attributes, **SPECIAL.get(name, {})})
 
 
-def _kind(key: Key, field: FieldInfo) -> "click.ParamType[Any] | type[bool]":
-    kinds = [kind for kind in get_args(field.annotation) if kind is not type(None)]
-    if get_origin(field.annotation) in (list, Literal) or not kinds:
-        kinds = [field.annotation]
-    kind = kinds[0]
+class Declared(Filled):
+    """A value as its declaration reads it: its type, its bounds, of a list the parts between commas."""
+
+    def __init__(self, field: FieldInfo) -> None:
+        self._field = field
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - of any declaration
+        if not isinstance(value, str):  # a default
+            return value
+        read: object = super().convert(value, param, ctx)
+        if get_origin(_kind(self._field)) in (list, Sequence):
+            read = [part.strip() for part in dict.fromkeys(value.split(",")) if part.strip()]
+        kind: Any = Annotated[(self._field.annotation, *self._field.metadata)]
+        try:
+            return TypeAdapter(kind).validate_python(read)
+        except ValidationError as error:
+            self.fail(worded(error.errors()), param, ctx)
+
+
+def _kind(field: FieldInfo) -> Any:  # noqa: ANN401 - a type or a form of one
+    """Return the type of a field without `None`."""
+    if get_origin(field.annotation) not in (Union, UnionType):
+        return field.annotation
+    return next(kind for kind in get_args(field.annotation) if kind is not type(None))
+
+
+def _metavar(key: Key, kind: object) -> str:
+    if get_origin(kind) is Literal:
+        return f"[{'|'.join(map(str, get_args(kind)))}]"
     if key.unit == "seconds":
-        return Duration()
+        return "TIME"
+    if kind in (int, float):
+        return "USD" if key.unit == "US dollars" else "N"
+    return "NAMES" if get_origin(kind) in (list, Sequence) else "TEXT"
+
+
+def _range(field: FieldInfo) -> str:
     least = next((bound.ge for bound in field.metadata if isinstance(bound, Ge)), None)
     most = next((bound.le for bound in field.metadata if isinstance(bound, Le)), None)
-    if kind is bool:
-        return bool
-    if kind is int:
-        return click.IntRange(least, most)  # type: ignore[arg-type]  # bounds of an int are ints
-    if kind is float:
-        return Amount(least, most)  # type: ignore[arg-type]  # bounds of a float are floats
-    if get_origin(kind) is Literal:
-        return Name([str(choice) for choice in get_args(kind)])
-    if get_origin(kind) is list and get_origin(choices := get_args(kind)[0]) is Literal:
-        return Names([str(choice) for choice in get_args(choices)])
-    return Filled()
+    if least is None:
+        return ""
+    return f"  [x>={least}]" if most is None else f"  [{least}<=x<={most}]"
 
 
 def _help(name: str, key: Key, field: FieldInfo) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from activities.report.schema import Report
     from activities.settings import Settings
     from client.api import Determinator
-    from client.runs.options import AskOptions
+    from client.runs.options import AskOptions, Phase
     from workflows.types import ResearchRequest
 
 
@@ -71,7 +71,7 @@ def options_of_request(settings: "Settings", run_id: str, earlier: "ResearchRequ
         "until": narrowed.year_to,
         "types": narrowed.publication_types,
         "free_full_text": narrowed.free_full_text,
-        "phases": tuple(phase.removeprefix("PHASE") for phase in narrowed.phases),
+        "phases": cast("tuple[Phase, ...]", tuple(name.removeprefix("PHASE") for name in narrowed.phases)),
     }
     return options | set_limits(settings, earlier)
 

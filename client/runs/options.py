@@ -62,6 +62,7 @@ Sections = Annotated[int, setting("max_sections")]
 Approve = Annotated[Sequence[ApprovalGate], Field(description="Gates at which the run waits for a person")]
 Duration = float | str
 """Seconds, or text such as `30m`."""
+Phase = Literal["1", "2", "3", "4"]
 YEARS = Field(ge=1500, le=2100)
 
 
@@ -114,7 +115,7 @@ class AskOptions(SharedOptions, total=False):
     ]
     also_web: bool | None
     phases: Annotated[
-        Sequence[str] | None,
+        Sequence[Phase] | None,
         option(
             "Only trials of these phases, registered and published, where the source knows them: 1,2,3,4.",
             flag="--phase",
