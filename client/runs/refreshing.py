@@ -71,32 +71,25 @@ def check_online(settings: Settings) -> None:
 async def refreshed(client: "Determinator", run: "Finished", *, search: bool) -> RefreshOutcome:
     """Refresh the report of a finished run and wait for it; the refresh goes on when the wait ends.
 
-    Raises BadInput when this machine may ask nobody, Failure, NoConnection, StoreError.
-    """
-    check_online(client.settings)
-    return await send(client, lambda connection: the_request(client, connection, run, search=search))
-
-
-async def the_request(
-    client: "Determinator", connection: "Connection", run: "Finished", *, search: bool
-) -> RefreshRequest:
-    """Return the input of a refresh on the server: all that the run found is known.
-
-    It has the folder of documents that the run searched, where the server still knows the run.
+    All that the run found is known, and the folder of documents that it searched, where the server still
+    knows the run. Raises BadInput when this machine may ask nobody, Failure, NoConnection, StoreError.
     """
     from client.runs.rewinding import request_of
 
+    check_online(client.settings)
     if search and run.total is None:
         client.say("the run cannot be asked what it found: what it found and does not cite counts as new")
-    store = EvidenceStore.at(client.settings.evidence_url)
-    blob = await known_items(store, [ref for ref, _ in run.items])
-    request = None
-    if search:
-        with suppress(RPCError):
-            request = await request_of(connection.client, run.run_id)
-    return RefreshRequest(
-        run_id=run.run_id, search=search, known_blob=blob, library=request.library if request else None
-    )
+
+    async def prepare(connection: "Connection") -> RefreshRequest:
+        store, library = EvidenceStore.at(client.settings.evidence_url), None
+        blob = await known_items(store, [ref for ref, _ in run.items])
+        if search:
+            with suppress(RPCError):
+                request = await request_of(connection.client, run.run_id)
+                library = request.library if request else None
+        return RefreshRequest(run_id=run.run_id, search=search, known_blob=blob, library=library)
+
+    return await send(client, prepare)
 
 
 async def send(
