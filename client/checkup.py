@@ -11,9 +11,10 @@ from activities.messages import plural
 from activities.private_files import write_whole
 from client.connection import configured, open_client
 from client.embedded.binary import find_temporal, server_version
-from client.embedded.home import Places, WorkerNote, fingerprint, look, read_note
+from client.embedded.home import Places, WorkerNote, fingerprint, read_note
 from client.embedded.network import has_own_network
-from client.failures import BadConnectionSettings, BadInput, Failure
+from client.embedded.workers import NoSupervisor, state_of
+from client.failures import BadInput, Failure
 from client.model_servers import client_of, local_servers, model_names, server_of
 from client.runs.checks import check_hooks as load_hooks
 from client.runs.destinations import available
@@ -44,11 +45,8 @@ async def checks(load: "Callable[[], Settings]", address: str | None) -> AsyncIt
         return
     yield Check("configuration", "ok", "read")
     yield check_home(settings)
-    yield await check_server(settings, address)
-    if (check := check_other_users(settings, address)) is not None:
+    async for check in check_server(settings, address):
         yield check
-    if address is None:
-        yield check_worker(settings)
     yield await check_store(settings)
     yield await check_model(settings)
     if settings.hooks:
@@ -75,50 +73,46 @@ def check_home(settings: "Settings") -> Check:
     return Check("home", "ok", str(places.home))
 
 
-async def check_server(settings: "Settings", address: str | None) -> Check:
-    """Tell whether the configured server answers; for the embedded one, whether there is one to start."""
+async def check_server(settings: "Settings", address: str | None) -> AsyncIterator[Check]:
+    """Check the configured server; without one the processes of the home, and what starts them."""
     try:
-        config = configured(address, settings)
-        if config is not None:
+        if (config := configured(address, settings)) is not None:
             await open_client(config)
-            return Check("server", "ok", f"answers at {config['target_host']}")
+            yield Check("server", "ok", f"answers at {config['target_host']}")
+            yield Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")
+            return
         binary = find_temporal()
         version = server_version(binary)
     except Failure as error:
-        return Check("server", "fail", str(error))
-    running = look(settings.home).server
-    if running is None:
-        return Check("server", "ok", f"embedded {version} ({binary}); not running, `ask` starts it")
-    if running.version != version:
-        why = f"embedded {running.version} runs, {version} is installed; `determinator down` and it is used "
-        return Check("server", "warn", f"{why}from the next start on (with a database of its own)")
-    where = f"at {running.address}, pid {running.pid}, Web UI {running.ui_url or 'off'}"
-    return Check("server", "ok", f"embedded {version} {where}")
-
-
-def check_other_users(settings: "Settings", address: str | None) -> Check | None:
-    """Tell whether other users of this machine reach the embedded server; None when it does not run."""
-    try:
-        running = look(settings.home).server if configured(address) is None else None
-    except BadConnectionSettings:
-        return None
-    if running is None:
-        return None
-    if has_own_network(running.pid):
-        return Check("other users", "ok", "the embedded server has a network of its own; only you reach it")
-    return Check(
-        "other users",
-        "warn",
-        "other users of this machine can reach the embedded server: this system gives it no network of its "
-        "own (docs/security.md); on a machine that you share, set TEMPORAL_ADDRESS",
-    )
-
-
-def check_worker(settings: "Settings") -> Check:
-    if configured(settings=settings) is not None:
-        return Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")
+        yield Check("server", "fail", str(error))
+        return
     places = Places(settings.home)
-    running = look(settings.home).worker
+    try:
+        running = await state_of(places)
+    except NoSupervisor:
+        yield Check("server", "ok", f"embedded {version} ({binary}); not running, `ask` starts it")
+        yield check_worker(settings, places, None)
+        return
+    server = running.server
+    if server.version == version:
+        where = f"at {server.address}, pid {server.pid}, Web UI {server.ui_url or 'off'}"
+        yield Check("server", "ok", f"embedded {version} {where}")
+    else:
+        why = f"embedded {server.version} runs, {version} is installed; `determinator down` and it is used "
+        yield Check("server", "warn", f"{why}from the next start on (with a database of its own)")
+    if has_own_network(server.pid):
+        yield Check("other users", "ok", "the embedded server has a network of its own; only you reach it")
+    else:
+        yield Check(
+            "other users",
+            "warn",
+            "other users of this machine can reach the embedded server: this system gives it no network of "
+            "its own (docs/security.md); on a machine that you share, set TEMPORAL_ADDRESS",
+        )
+    yield check_worker(settings, places, running.worker)
+
+
+def check_worker(settings: "Settings", places: Places, running: WorkerNote | None) -> Check:
     if running is None:
         former = read_note(places.worker_note, WorkerNote)
         if former is not None and former.failure:

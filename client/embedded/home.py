@@ -7,7 +7,6 @@ import json
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import TypeVar
@@ -19,7 +18,6 @@ from activities.configuration.folder import HOME_VARIABLE, user_home
 from activities.lanes import Lane
 from activities.private_files import private_home, random_key
 from activities.settings import FOLDER_VARIABLE, Settings, config_path, secret_variables
-from client.embedded.processes import is_held
 
 
 class Note(BaseModel):
@@ -123,26 +121,6 @@ def read_note(path: Path, kind: type[N]) -> N | None:
         return kind.model_validate_json(path.read_bytes())
     except (OSError, ValidationError):
         return None
-
-
-@dataclass(frozen=True, slots=True)
-class Processes:
-    """The processes of a home that are to run."""
-
-    server: ServerNote | None
-    worker: WorkerNote | None
-
-
-def look(home: Path) -> Processes:
-    """Return the processes of a home, by its lock and notes; nothing is started."""
-    places = Places(home)
-    if not is_held(places.lock):
-        return Processes(None, None)
-    server = read_note(places.server_note, ServerNote)
-    worker = read_note(places.worker_note, WorkerNote)
-    return Processes(
-        server if server and not server.failure else None, worker if worker and not worker.ended else None
-    )
 
 
 CARRIED = (

@@ -17,6 +17,8 @@ from typing import Any
 from unittest import mock
 
 from client.cli.main import run
+from client.embedded.home import Places, ServerNote, read_note
+from client.embedded.processes import is_held
 from tests.client import forks
 
 COMMAND = [sys.executable, "-m", "client.cli.main"]
@@ -144,6 +146,13 @@ def processes_of(home: Path) -> dict[str, list[int]]:
         if is_of_home:
             found[kind].append(int(entry.name))
     return found
+
+
+def server_of(home: Path) -> ServerNote | None:
+    """The server of a home as it was started last; None when none is to run."""
+    places = Places(home)
+    note = read_note(places.server_note, ServerNote)
+    return note if note and is_held(places.lock) and not note.failure else None
 
 
 def living(home: Path) -> dict[str, list[int]]:

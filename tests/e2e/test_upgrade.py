@@ -19,8 +19,7 @@ import pytest
 from temporalio.service import RPCError
 
 from client.connection import open_client
-from client.embedded.home import look
-from tests.client.harness import Ran, determinator, inside, wait_until
+from tests.client.harness import Ran, determinator, inside, server_of, wait_until
 
 pytestmark = pytest.mark.xdist_group("e2e-upgrade")
 
@@ -93,7 +92,7 @@ def refuses(verb: str, run: str) -> None:
 
 async def waits_for(run: str, home: Path) -> str:
     """The gate at which a run waits, asked without a command of the release, which takes seconds."""
-    server = look(home).server
+    server = server_of(home)
     assert server is not None
     client = await open_client({"target_host": f"127.0.0.1:{server.port}"})
     try:

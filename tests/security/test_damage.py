@@ -13,11 +13,10 @@ from activities.contracts.evidence import Evidence
 from activities.evidence_store import EvidenceStore
 from activities.publish_activity import PublishActivities
 from activities.settings import Settings
-from client.embedded.home import look
 from client.embedded.server import start_embedded, stop_embedded
 from client.reports.finished import bodies
 from tests.activities.test_publish import stored
-from tests.client.harness import determinator, inside
+from tests.client.harness import determinator, inside, server_of
 
 TEXT = "Colchicine lowered the rate of recurrent cardiovascular events after a heart attack in this trial."
 
@@ -125,6 +124,6 @@ def test_a_damaged_home_is_named_with_the_remedy_and_its_reports_come_from_the_s
     assert [claim for section in report.json()["sections"] for claim in section["claims"]]
     assert inside("verify", "last").code == 0
     assert inside("export", "last", "--output", str(tmp_path / "out.zip")).code == 0
-    assert look(home).server is None
+    assert server_of(home) is None
     database.rename(home / "damaged")
     asyncio.run(start_embedded(Settings(), worker=False))

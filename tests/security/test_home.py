@@ -11,12 +11,12 @@ import pytest
 from activities.private_files import file_name
 from activities.report.schema import Report
 from activities.settings import Settings
-from client.embedded.home import Places, look, worker_environment
+from client.embedded.home import Places, worker_environment
 from client.embedded.network import has_own_network
 from client.embedded.processes import holder
 from client.embedded.server import start_embedded
 from client.reports import load
-from tests.client.harness import living, wait_until
+from tests.client.harness import living, server_of, wait_until
 from tests.client.seen import BARE_REPORT
 
 
@@ -58,7 +58,7 @@ def test_a_run_id_writes_nothing_outside_home(home: Path, run_id: str) -> None:
 
 async def test_web_pages_reach_neither_the_http_api_nor_the_web_ui(home: Path) -> None:
     await start_embedded(Settings(), worker=False)
-    note = look(home).server
+    note = server_of(home)
     assert note is not None
     private = has_own_network(note.pid)
     ports = listening((holder(Places(home).lock) or 0) if private else note.pid)
@@ -83,7 +83,7 @@ async def test_the_web_ui_can_be_left_out(home: Path, monkeypatch: pytest.Monkey
     monkeypatch.setenv("DETERMINATOR_WEB_UI", "false")
     connection = await start_embedded(Settings(), worker=False)
     assert connection.ui_url is None
-    note = look(home).server
+    note = server_of(home)
     assert note is not None
     supervisor = holder(Places(home).lock)
     assert supervisor is not None

@@ -19,12 +19,12 @@ from activities.settings import Settings
 from client.embedded import network
 from client.embedded.forwarder import listening as listening_on
 from client.embedded.forwarder import names_this_machine, publish
-from client.embedded.home import Places, look
+from client.embedded.home import Places
 from client.embedded.network import Address, Sockets, has_own_network
 from client.embedded.processes import holder
 from client.embedded.server import start_embedded, supervisor_input, why_no_server
 from client.embedded.supervisor import MAX_TAKEN
-from tests.client.harness import determinator, living, processes_of, wait_until
+from tests.client.harness import determinator, living, processes_of, server_of, wait_until
 from tests.security.test_home import listening
 
 BECOME = """
@@ -100,7 +100,7 @@ async def test_only_the_owner_reaches_the_server(home: Path) -> None:
     """What `doctor` says is what holds: the server has a network of its own, and its only ways in ask for the
     user; or the system allows none, and `doctor` says that."""
     connection = await start_embedded(Settings(), worker=False)
-    note = look(home).server
+    note = server_of(home)
     assert note is not None
     checks = determinator("doctor", "--json").json()
     (found,) = [check for check in checks if check["name"] == "other users"]
@@ -128,7 +128,7 @@ def test_another_user_reaches_nothing_while_the_server_is_restarted(home: Path) 
     """Neither the server nor a port that could be listened on in its place."""
     asyncio.run(start_embedded(Settings(), worker=False))
     before = processes_of(home)["server"]
-    note = look(home).server
+    note = server_of(home)
     assert note is not None
     if not has_own_network(note.pid) or os.geteuid() != 0:
         return  # `test_only_the_owner_reaches_the_server` holds that `doctor` says so
@@ -160,7 +160,7 @@ def test_another_user_reaches_nothing_while_the_server_is_restarted(home: Path) 
 def test_a_neighbour_who_takes_the_port_first_gets_nothing(home: Path) -> None:
     """Commands and the worker reach the server through the home, not through a port."""
     asyncio.run(start_embedded(Settings(), worker=False))
-    note = look(home).server
+    note = server_of(home)
     assert note is not None
     assert determinator("down").code == 0
     program = [sys.executable, "-c", NEIGHBOUR, str(note.port)]
@@ -171,7 +171,7 @@ def test_a_neighbour_who_takes_the_port_first_gets_nothing(home: Path) -> None:
             assert determinator("up").code == 0
             living(home)
             assert determinator("list").code == 0
-            present = look(home).server
+            present = server_of(home)
             assert present is not None
             assert present.port != note.port
         finally:
@@ -192,8 +192,8 @@ def test_where_the_system_allows_no_network_the_server_runs_without_one(home: Pa
     request = json.dumps(supervisor_input(Settings(), places))
     process = subprocess.Popen([sys.executable, "-c", program, request], stderr=subprocess.DEVNULL)
     try:
-        wait_until(lambda: (server := look(home).server) is not None and server.ready)
-        note = look(home).server
+        wait_until(lambda: (server := server_of(home)) is not None and server.ready)
+        note = server_of(home)
         assert note is not None
         assert not has_own_network(note.pid)
         assert listening(process.pid) == []
@@ -232,7 +232,7 @@ def test_a_neighbour_that_takes_the_port_first_does_not_prevent_the_server(home:
             assert process.wait(60) == 1
             assert f"other processes took each of {MAX_TAKEN} ports" in why_no_server(places)
         else:
-            wait_until(lambda: (server := look(home).server) is not None and server.ready)
+            wait_until(lambda: (server := server_of(home)) is not None and server.ready)
             assert determinator("list").code == 0
     finally:
         process.terminate()
