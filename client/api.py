@@ -35,7 +35,7 @@ from client.failures import BadInput, Failure, no_such_run
 from client.listing import EVERY, Filter, Listing, Row, description, find_run, list_runs, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Collection
+    from collections.abc import Collection
 
     from activities.contracts.evidence import Evidence, Filters, SourceOption
     from activities.refresh_activity import RefreshOutcome
@@ -161,7 +161,7 @@ class Determinator:
             user=user,
             address=plain_url(self.settings.openai_base_url or "") if connection.embedded else "",
         )
-        started = await self._alive(starting)
+        started = await keep_alive(self.settings, connection, starting)
         return Run(
             self.settings,
             connection,
@@ -193,10 +193,6 @@ class Determinator:
 
         answer = cast("Asked | Decided", MESSAGES[message].read(content))
         return await revise(self, name, cast("Kind", message), answer, by=by, model=model, max_cost=max_cost)
-
-    async def _alive(self, work: "Awaitable[T]") -> T:
-        """Do something while the embedded server and its worker, where they serve, are started again."""
-        return await (keep_alive(self.settings, work) if self.embedded else work)
 
     async def connect(self, *, worker: bool = True) -> Connection:
         """Return a connection to the configured server, else to the embedded one.
@@ -253,7 +249,7 @@ class Determinator:
         self._connection = connection = await self.connect()
         request = ReviewRequest(protocol=read, protocol_key=key, files=files)
         starting = start_review(connection.client, request, connection.task_queue, user)
-        run_id = await self._alive(starting)
+        run_id = await keep_alive(self.settings, connection, starting)
         return Review(self.settings, connection, run_id)
 
     async def review(self, name: str = "last") -> "Review":

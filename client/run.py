@@ -1,8 +1,7 @@
 """One run of research: its state, its results, and the messages that it receives."""
 
 import asyncio
-import time
-from collections.abc import AsyncGenerator, AsyncIterator, Callable, Coroutine, Iterator, Sequence
+from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
 from functools import partial
@@ -33,6 +32,7 @@ from client.runs.display import Display
 from client.runs.follow import AtGate, Ended, Follower
 from client.runs.query import (
     all_iterations,
+    answered,
     evidence_index,
     graph_of,
     progress,
@@ -45,8 +45,6 @@ from workflows.graph.definition import GraphView
 from workflows.messages import Answers, Approval, ChooseCandidates, EditPlan, ExtendBudget, Message, Steer
 from workflows.types import BudgetStatus, PlanView, Progress
 
-WORKER_SECONDS = 15.0
-"""Time to wait for a worker that does not answer at once."""
 AT_ONCE = 16
 """Documents read from the store at the same time."""
 Names = list[str]
@@ -130,20 +128,19 @@ class Run:
         An embedded server that has ended is started again: a page or an interface that is open for
         days would wait for it for ever.
         """
-        described = describe(self.connection.client, self.id)
-        return await (keep_alive(self.settings, described) if self.connection.embedded else described)
+        return await keep_alive(self.settings, self.connection, describe(self.connection.client, self.id))
 
     async def progress(self) -> Progress | None:
         """Return what the run itself reports; None, with a message, when no worker answers."""
-        deadline = max(time.monotonic() + WORKER_SECONDS, self.connection.patient_until)
-        while True:
-            try:
-                return await progress(self.connection.client, self.id)
-            except NoAnswer as error:
-                if not self.connection.embedded or time.monotonic() > deadline:
-                    self._say(f"{error}; what follows is what the server knows")
-                    return None
-            await asyncio.sleep(0.2)
+        try:
+            return await self._ask(lambda: progress(self.connection.client, self.id))
+        except NoAnswer as error:
+            self._say(f"{error}; what follows is what the server knows")
+            return None
+
+    async def _ask(self, body: Callable[[], Awaitable[T]]) -> T:
+        """Send queries to it, once its worker answers. Raises NoAnswer."""
+        return await keep_alive(self.settings, self.connection, answered(self.connection, body))
 
     async def status(self) -> RunStatus:
         """Everything known of it at this moment."""
@@ -154,8 +151,8 @@ class Run:
     async def events(self, after: int = 0, *, follow: bool = True) -> AsyncGenerator[AgentEvent, None]:
         """Yield its events with a number above `after`, in order; with `follow`, until it ends."""
         if not follow:
-            await self.progress()
-            for event in await read_events(self.connection.client, self.settings, self.id, after):
+            client = self.connection.client
+            for event in await self._ask(lambda: read_events(client, self.settings, self.id, after)):
                 yield event
             return
         display = _Events()
@@ -218,8 +215,7 @@ class Run:
     async def evidence_refs(self) -> tuple[EvidenceRef, ...]:
         """Return references to the items it has found."""
         refuse_older(await self.row(), ended=True)
-        await self.progress()
-        return await evidence_index(self.connection.client, self.id)
+        return await self._ask(lambda: evidence_index(self.connection.client, self.id))
 
     async def use(self) -> Use | None:
         """Return what its report cites and why not the rest; None while there is no report."""
@@ -243,13 +239,11 @@ class Run:
     async def iterations(self) -> tuple[IterationRecord, ...]:
         """Each iteration of it and of its sections."""
         refuse_older(await self.row(), ended=True)
-        await self.progress()
-        return await all_iterations(self.connection.client, self.id)
+        return await self._ask(lambda: all_iterations(self.connection.client, self.id))
 
     async def plan(self) -> PlanView:
         """Return the plan of a deep run."""
-        await self.progress()
-        return await query(self.connection.client, self.id, "plan", PlanView)
+        return await self._ask(lambda: query(self.connection.client, self.id, "plan", PlanView))
 
     # messages to it
 

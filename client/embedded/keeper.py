@@ -32,15 +32,17 @@ T = TypeVar("T")
 
 
 async def keep_alive(
-    settings: Settings, work: Awaitable[T], *, run_on: Connection | None = None, say: Say = quiet
+    settings: Settings, connection: Connection, work: Awaitable[T], *, served: bool = False, say: Say = quiet
 ) -> T:
-    """Do something that needs the embedded server, which is started again when it has ended meanwhile.
+    """Do something that needs the server of a connection, an embedded one started again meanwhile.
 
-    Requests wait for the next server. `run_on`: the connection of a run, whose queue needs a worker. Raises
-    what the work raises, and NoConnection.
+    Requests wait for the next server. `served`: the queue of the connection needs a worker. Raises what the
+    work raises, and NoConnection.
     """
+    if not connection.embedded:
+        return await work
     task = asyncio.ensure_future(work)
-    keeper = Keeper(settings, run_on, say)
+    keeper = Keeper(settings, connection if served else None, say)
     try:
         while not task.done():
             await asyncio.wait([task], timeout=ALIVE_SECONDS)

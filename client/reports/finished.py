@@ -21,14 +21,11 @@ from client.connection import Connection
 from client.failures import Hint, NoAnswer, NoConnection, NoSuchRun, SeveralRuns
 from client.listing import describe, matching
 from client.reports.load import NoReport, load_report
-from client.runs.query import evidence_index, iterations, read_events
+from client.runs.query import answered, evidence_index, iterations, read_events
 from workflows.event_types import AgentEvent
 
 if TYPE_CHECKING:
     from client.api import Determinator
-
-PATIENCE_SECONDS = 20.0
-"""How long to wait for a worker that is starting."""
 
 T = TypeVar("T")
 
@@ -82,7 +79,7 @@ async def find_finished(client: "Determinator", name: str, *, whole: bool = True
 
     async def ask(what: str, body: Callable[[], Awaitable[T]]) -> T | None:
         try:
-            return await retry_until_answered(body, run.connection)
+            return await answered(run.connection, body)
         except NoAnswer as error:
             gaps.append(f"The run could not be asked for its {what}: {error}.")
             return None
@@ -115,18 +112,6 @@ async def _published(settings: Settings, connection: Connection, run_id: str) ->
     if (await describe(connection.client, run_id)).status == "running":
         raise NoReport(f"{run_id} is still under way", Hint("watch", "follow it with {}", run_id))
     return await load_report(settings, connection, run_id)
-
-
-async def retry_until_answered(body: Callable[[], Awaitable[T]], connection: Connection) -> T:
-    """Ask until a worker that is just starting answers. Raises NoAnswer."""
-    deadline = asyncio.get_running_loop().time() + (PATIENCE_SECONDS if connection.embedded else 0.0)
-    while True:
-        try:
-            return await body()
-        except NoAnswer:
-            if asyncio.get_running_loop().time() > deadline:
-                raise
-        await asyncio.sleep(0.2)
 
 
 async def _complete(

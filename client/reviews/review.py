@@ -120,8 +120,7 @@ class Review:
         return f"Review({self.id!r})"
 
     async def row(self) -> Row:
-        described = describe(self.connection.client, self.id)
-        return await (keep_alive(self.settings, described) if self.connection.embedded else described)
+        return await keep_alive(self.settings, self.connection, describe(self.connection.client, self.id))
 
     async def progress(self) -> ReviewProgress:
         """Where it stands, and whom it waits for."""

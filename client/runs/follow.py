@@ -87,10 +87,8 @@ class Follower:
 
     async def follow(self) -> Ended:
         """Show the run until it ends."""
-        settings, connection = self._run.settings, self._run.connection
-        if not connection.embedded:
-            return await self._follow()
-        return await keep_alive(settings, self._follow(), run_on=connection, say=self._display.note)
+        run, say = self._run, self._display.note
+        return await keep_alive(run.settings, run.connection, self._follow(), served=True, say=say)
 
     async def _follow(self) -> Ended:
         away_since: float | None = None

@@ -4,7 +4,8 @@ A query needs a live worker; `client.listing` answers without one.
 """
 
 import asyncio
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
 from datetime import timedelta
 from typing import Any, TypeVar
 
@@ -15,6 +16,7 @@ from activities.contracts.evidence import EvidenceRef
 from activities.contracts.iterations import IterationRecord
 from activities.evidence_store import EvidenceStore
 from activities.settings import Settings
+from client.connection import Connection
 from client.failures import NoAnswer, NoSuchRun, no_such_run
 from client.listing import describe
 from workflows.event_types import AgentEvent
@@ -30,6 +32,8 @@ from workflows.types import (
 
 QUERY_SECONDS = 5.0
 """Seconds after which a query counts as unanswered."""
+WORKER_SECONDS = 15.0
+"""Time to wait for a worker that does not answer at once."""
 ATTEMPTS = 3
 """Times that a run is asked whose worker has answered a moment ago: on a busy machine it may take longer."""
 LATE = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
@@ -69,6 +73,22 @@ async def query(
             "no worker has answered for the run in time; it is busy or is being started, so try again"
         ) from error
     return answer
+
+
+async def answered(connection: Connection, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+    """Return an answer of a run, after waiting for the worker of a home that is just starting.
+
+    Raises NoAnswer.
+    """
+    patience = WORKER_SECONDS if connection.embedded else 0.0
+    deadline = max(time.monotonic() + patience, connection.patient_until)
+    while True:
+        try:
+            return await ask()
+        except NoAnswer:
+            if time.monotonic() > deadline:
+                raise
+        await asyncio.sleep(0.2)
 
 
 async def progress(client: Client, run_id: str) -> Progress:
