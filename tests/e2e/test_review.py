@@ -117,44 +117,41 @@ class Play:
         return seen
 
 
+@pytest.mark.xdist_group("e2e-alone")
 def test_the_tutorial_goes_through_word_for_word(
-    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its commands as they stand in docs/review.md, by three people who type the keys behind `#`."""
     block = (ROOT / "docs" / "review.md").read_text("utf-8").partition("## Try it")[2].split("```")[1]
     shutil.copytree(ROOT / "examples" / "review", tmp_path / "trial")
     monkeypatch.chdir(tmp_path / "trial")
-    play = Play(home, {"DETERMINATOR_OFFLINE": "true"})
+    play = Play(file_home, {"DETERMINATOR_OFFLINE": "true"})
     said: dict[str, str] = {}
-    try:
-        for row in (rows := block.strip().splitlines()):
-            command, _, keys = row.partition("#")
-            typed = "".join(f"{key}\n" for key in keys.replace(",", " ").split())
-            done = determinator(*shlex.split(command)[1:], env=play.env, stdin=typed)
-            assert done.code == 0, (row, done)
-            said[command.split()[2]] = said.get(command.split()[2], "") + done.out + done.err
-            if row is not rows[-1]:
-                play.status()
-        assert "what a practice sees" in said["waiting"]
-        assert "2 full texts provided" in said["provide"]
-        assert "second: 2 g" in said["waiting"]
-        flow = json.loads(Path("out/report.json").read_text())["flow"]
-        assert (flow["identified"], flow["duplicates"]) == ({"records.csv": 6}, 1)
-        assert (flow["screened"], flow["excluded"], flow["included"]) == (5, 3, 2)
-        assert "1 g once a day" in Path("report.html").read_text()
-    finally:
-        stop_embedded(home)
+    for row in (rows := block.strip().splitlines()):
+        command, _, keys = row.partition("#")
+        typed = "".join(f"{key}\n" for key in keys.replace(",", " ").split())
+        done = determinator(*shlex.split(command)[1:], env=play.env, stdin=typed)
+        assert done.code == 0, (row, done)
+        said[command.split()[2]] = said.get(command.split()[2], "") + done.out + done.err
+        if row is not rows[-1]:
+            play.status()
+    assert "what a practice sees" in said["waiting"]
+    assert "2 full texts provided" in said["provide"]
+    assert "second: 2 g" in said["waiting"]
+    flow = json.loads(Path("out/report.json").read_text())["flow"]
+    assert (flow["identified"], flow["duplicates"]) == ({"records.csv": 6}, 1)
+    assert (flow["screened"], flow["excluded"], flow["included"]) == (5, 3, 2)
+    assert "1 g once a day" in Path("report.html").read_text()
 
 
 every = pytest.mark.chaos
 """Kills at each gate are those of `make test-chaos`; the tests of every change kill at the dearest one."""
+EARLY_GATES = ("protocol", "labels", "decisions")
 
 
-@pytest.mark.parametrize(
-    "gates", [("decisions",), pytest.param(("protocol", "labels", "decisions"), marks=every)], ids="-".join
-)
+@every
 def test_a_review_of_forty_records_is_killed_at_early_gates_and_loses_nothing(
-    home: Path, tmp_path: Path, gates: tuple[str, ...]
+    home: Path, tmp_path: Path
 ) -> None:
     root = etree.Element("PubmedArticleSet")
     root.extend(map(deepcopy, works()))
@@ -167,11 +164,11 @@ def test_a_review_of_forty_records_is_killed_at_early_gates_and_loses_nothing(
         try:
             review = play.say("start", str(tmp_path / "protocol.toml")).split()[0]
             while (gate := str(play.status()["gate"])) != "report":
-                if gate in gates and gate not in play.killed:
+                if gate in EARLY_GATES and gate not in play.killed:
                     play.kill(gate)
                     play.status()
                 answer(play, review, gate)
-            assert tuple(play.killed) == gates
+            assert tuple(play.killed) == EARLY_GATES
             check(play, review, tmp_path / "out")
             bodies = [asked.body for asked in server.asked if asked.body]
             assert len(bodies) == len(set(bodies)), "no question was paid for twice"

@@ -128,19 +128,19 @@ def test_ctrl_c_detaches_and_the_run_goes_on(file_home: Path, library: str) -> N
     assert inside("status", "last", "--json").json()["status"] == "running"
 
 
-def test_four_cold_asks_at_once_share_one_server_and_its_workers(home: Path, library: str) -> None:
+def test_cold_asks_at_once_share_one_server_and_its_workers(home: Path, library: str) -> None:
     commands = [
         begin("ask", f"{QUESTION} {word}?", "--mode", "simple", "--source", "library", "--library", library)
-        for word in ("women", "men", "patients", "adults")
+        for word in ("women", "men")
     ]
     said = [command.communicate(timeout=150) for command in commands]
-    assert [command.returncode for command in commands] == [0] * 4, said
+    assert [command.returncode for command in commands] == [0, 0], said
     found = living(home)
     assert len(found["server"]) == 1
     assert len(found["worker"]) in (1, 2)  # a second one, which helps while several runs are open, ends later
-    assert len({line for out, _ in said for line in out.splitlines() if line.startswith("Run")}) == 4
+    assert len({line for out, _ in said for line in out.splitlines() if line.startswith("Run")}) == 2
     listed = inside("list", "--json").json()
-    assert len(listed) == 4
+    assert len(listed) == 2
     assert {row["status"] for row in listed} == {"completed"}
 
 
