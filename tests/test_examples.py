@@ -1,7 +1,5 @@
 """The examples run as they are, with the code of today."""
 
-import ast
-import importlib
 import json
 import os
 import shutil
@@ -11,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from determinator import RunReport
 from tests.client.harness import determinator, inside
 from tests.e2e.stage import report_of
 
@@ -133,26 +130,6 @@ def test_the_script_starts_a_run_through_the_client_and_prints_claims_with_quote
     assert inside("status", run_id, "--json").json()["run_id"] == run_id
 
 
-async def test_the_chat_of_gradio_shows_steps_that_fold_and_then_the_report(
-    file_home: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What it gives to Gradio, which is not installed here: lists of messages."""
-    monkeypatch.syspath_prepend(str(EXAMPLES))
-    answer = importlib.import_module("gradio_app").answer
-    shown = [
-        messages async for messages in answer("What is known about survival in lung cancer?", [], "simple")
-    ]
-    assert len(shown) > 3
-    *steps, report = shown[-1]
-    assert [cell["metadata"]["status"] for cell in shown[0]] == ["pending"]
-    assert {step["metadata"]["status"] for step in steps} == {"done"}
-    assert "searching" in [step["metadata"]["title"] for step in steps]
-    assert report["content"].count("\n1. ") == 1
-    assert "metadata" not in report
-    (refused,) = [messages async for messages in answer("?", [], "simple")]
-    assert "too short for a question" in refused[0]["content"]
-
-
 @pytest.mark.npm
 @pytest.mark.timeout(600)
 def test_gradio_takes_the_messages_of_its_example(tmp_path: Path) -> None:
@@ -173,26 +150,3 @@ def test_gradio_takes_the_messages_of_its_example(tmp_path: Path) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert '"title":"searching"' in done.stdout
-
-
-def test_every_cell_of_the_notebook_runs(file_home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Cells run in one namespace, in their order; the last expression of a cell is its output."""
-    cells = json.loads((EXAMPLES / "notebook.ipynb").read_text())["cells"]
-    names: dict[str, object] = {}
-    shown = []
-    for cell in cells:
-        if cell["cell_type"] != "code":
-            continue
-        body = ast.parse("".join(cell["source"])).body
-        last = body.pop() if isinstance(body[-1], ast.Expr) else None
-        exec(compile(ast.Module(body, []), "notebook", "exec"), names)
-        if isinstance(last, ast.Expr):
-            shown.append(eval(compile(ast.Expression(last.value), "notebook", "eval"), names))
-    _run, report, works, evidence, holds, found, _ = shown
-    assert "complete " in capsys.readouterr().out
-    assert isinstance(report, RunReport)
-    assert "<iframe" in report._repr_html_()
-    assert works
-    assert evidence[0] > 0
-    assert holds is True
-    assert len(found) == 3

@@ -4,8 +4,6 @@ import csv
 import json
 import os
 import random
-import shlex
-import shutil
 import signal
 from copy import deepcopy
 from pathlib import Path
@@ -115,33 +113,6 @@ class Play:
 
         wait_until(waits, 120, every=0.5, what="the review to wait for somebody")
         return seen
-
-
-@pytest.mark.xdist_group("e2e-alone")
-def test_the_tutorial_goes_through_word_for_word(
-    file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its commands as they stand in docs/review.md, by three people who type the keys behind `#`."""
-    block = (ROOT / "docs" / "review.md").read_text("utf-8").partition("## Try it")[2].split("```")[1]
-    shutil.copytree(ROOT / "examples" / "review", tmp_path / "trial")
-    monkeypatch.chdir(tmp_path / "trial")
-    play = Play(file_home, {"DETERMINATOR_OFFLINE": "true"})
-    said: dict[str, str] = {}
-    for row in (rows := block.strip().splitlines()):
-        command, _, keys = row.partition("#")
-        typed = "".join(f"{key}\n" for key in keys.replace(",", " ").split())
-        done = determinator(*shlex.split(command)[1:], env=play.env, stdin=typed)
-        assert done.code == 0, (row, done)
-        said[command.split()[2]] = said.get(command.split()[2], "") + done.out + done.err
-        if row is not rows[-1]:
-            play.status()
-    assert "what a practice sees" in said["waiting"]
-    assert "2 full texts provided" in said["provide"]
-    assert "second: 2 g" in said["waiting"]
-    flow = json.loads(Path("out/report.json").read_text())["flow"]
-    assert (flow["identified"], flow["duplicates"]) == ({"records.csv": 6}, 1)
-    assert (flow["screened"], flow["excluded"], flow["included"]) == (5, 3, 2)
-    assert "1 g once a day" in Path("report.html").read_text()
 
 
 every = pytest.mark.chaos

@@ -21,7 +21,7 @@ from temporalio.service import RPCError
 from client.connection import open_client
 from tests.client.harness import Ran, determinator, inside, server_of, wait_until
 
-pytestmark = pytest.mark.xdist_group("e2e-upgrade")
+pytestmark = [pytest.mark.xdist_group("e2e-upgrade"), pytest.mark.chaos]
 
 ROOT = Path(__file__).parents[2]
 DATED = re.compile(r"^## \[(\d+\.\d+\.\d+)\] - \d{4}-\d\d-\d\d$", re.MULTILINE)

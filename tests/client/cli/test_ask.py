@@ -173,6 +173,20 @@ def test_a_run_that_was_terminated_is_exit_code_1(
     assert "left no report" in refused.err
 
 
+def test_a_run_of_an_older_line_is_refused_by_name(
+    file_home: Path, library: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`tests/e2e/test_upgrade.py` does so with the code of the release, before each new one."""
+    with monkeypatch.context() as patch:
+        patch.setattr("client.runs.start.release_line", lambda: "0.1")
+        flags = ("--mode", "simple", "--library", library, "--approve", "report", "--detach")
+        run = inside("ask", QUESTION, *flags).run_id
+    for verb in ("watch", "approve", "evidence"):
+        refused = inside(verb, run)
+        assert refused.code == 2, refused
+        assert f"{run} began on Determinator 0.1" in refused.err
+
+
 @pytest.mark.parametrize(("arguments", "code"), [("list", 0), ("ask", 2)])
 def test_no_command_ends_by_the_interpreters_own_clean_up(file_home: Path, arguments: str, code: int) -> None:
     """That clean-up is what crashes, in 3 to 27 of 100 runs: a process that skips it cannot crash there."""

@@ -15,6 +15,8 @@ from tests.client.harness import determinator, inside, wait_until
 from tests.fake_openai import FakeOpenAI, says
 from workflows.review.types import ReviewGate, ReviewProgress
 
+pytestmark = pytest.mark.xdist_group("plain")
+
 PROTOCOL = """title = "By keys"
 records = ["a.csv"]
 [question]
@@ -87,7 +89,7 @@ def test_a_wrong_protocol_is_refused_in_a_line(home: Path, text: str, named: str
     assert len(done.err.strip().splitlines()) == 1
 
 
-def test_records_are_screened_by_keys_and_exported_without_names(home: Path) -> None:
+def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path) -> None:
     rows = [f"Trial {n} of metformin,Metformin was tried in {n + 20} adults over a year." for n in range(6)]
     Path("a.csv").write_text("\n".join(("title,abstract", *rows)))
     Path("protocol.toml").write_text(PROTOCOL)

@@ -1,6 +1,9 @@
-"""A run is read, and its gates are answered, with nothing but Temporal's own command line."""
+"""Commands work as the documents print them: Temporal's own, and those of the tutorial of a review."""
 
+import json
 import os
+import shlex
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -43,3 +46,34 @@ def test_the_commands_of_the_documents_work_as_printed(
         assert done.returncode == 0, (typed, done.stderr)
     wait_until(lambda: inside("plan", "show", run_id, "--json").json()["approved"], every=0.5)
     assert determinator("watch", run_id).code in (0, 4)
+
+
+def test_the_tutorial_of_a_review_goes_through_word_for_word(
+    file_home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its commands as they stand in docs/review.md, by three people who type the keys behind `#`."""
+    block = (ROOT / "docs" / "review.md").read_text("utf-8").partition("## Try it")[2].split("```")[1]
+    shutil.copytree(ROOT / "examples" / "review", tmp_path / "trial")
+    monkeypatch.chdir(tmp_path / "trial")
+    monkeypatch.setenv("DETERMINATOR_OFFLINE", "true")
+
+    def waits() -> bool:
+        done = inside("review", "status", "--json")
+        return done.code == 0 and bool(done.json()["gate"])
+
+    said: dict[str, str] = {}
+    for row in (rows := block.strip().splitlines()):
+        command, _, keys = row.partition("#")
+        typed = "".join(f"{key}\n" for key in keys.replace(",", " ").split())
+        done = determinator(*shlex.split(command)[1:], stdin=typed)
+        assert done.code == 0, (row, done)
+        said[command.split()[2]] = said.get(command.split()[2], "") + done.out + done.err
+        if row is not rows[-1]:
+            wait_until(waits, 120, every=0.5, what="the review to wait for somebody")
+    assert "what a practice sees" in said["waiting"]
+    assert "2 full texts provided" in said["provide"]
+    assert "second: 2 g" in said["waiting"]
+    flow = json.loads(Path("out/report.json").read_text())["flow"]
+    assert (flow["identified"], flow["duplicates"]) == ({"records.csv": 6}, 1)
+    assert (flow["screened"], flow["excluded"], flow["included"]) == (5, 3, 2)
+    assert "1 g once a day" in Path("report.html").read_text()
