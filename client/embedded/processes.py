@@ -139,6 +139,8 @@ class Child:
     log: Path
     process: "subprocess.Popen[bytes] | None" = None
     deaths: "deque[float]" = field(default_factory=lambda: deque(maxlen=MAX_DEATHS))
+    replaced: bool = False
+    """It was asked to end, so that another one follows."""
 
     @property
     def pid(self) -> int:
@@ -208,14 +210,13 @@ class WorkerSlot:
 
     asked: dict[str, Any]
     """Its `note`, `command` and `environment`, as a command sent them. In memory only."""
-    child: Child
     note: dict[str, Any]
-    replaced: bool = False
-    """It was asked to end, so that another one follows."""
-    others: list[Child] = field(default_factory=list)
-    """Its further processes, with the same settings."""
-    others_after: float = 0.0
-    """When they may be started: not while the first one starts, nor soon after one of them died."""
+    children: list[Child] = field(default_factory=list)
+    """Its processes, with the same settings."""
+
+    @property
+    def first(self) -> Child:
+        return self.children[0]
 
 
 def opened_log(log: Path) -> BinaryIO:

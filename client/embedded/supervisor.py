@@ -110,14 +110,13 @@ class Supervisor:
         self._choose_ports(self._read("server.json"))
         self._start_server()
         self._begin(self._end_when_idle())
-        self._begin(self._keep_others())
         self._begin(self._look_for_room())
         try:
             return await self._over
         finally:
             remove_socket(path)
             if (slot := self._worker) is not None:
-                await asyncio.gather(*(each.stop() for each in (slot.child, *slot.others)))
+                await asyncio.gather(*(child.stop() for child in slot.children))
                 self._note_worker(slot, ended=True)
             await self._server.stop()
 
@@ -236,15 +235,10 @@ class Supervisor:
             self._reached.clear()
             if not self._over.done():
                 self._server_died(code)
-        if (slot := self._worker) is not None:
-            for other in list(slot.others):
-                if (code := other.reaped()) is not None:
-                    slot.others.remove(other)
-                    slot.others_after = time.monotonic() + DEATHS_SECONDS
-                    if code not in (0, IDLE):
-                        report("worker", code)
-            if (code := slot.child.reaped()) is not None and not self._over.done():
-                self._worker_ended(slot, code)
+        slot = self._worker
+        for child in slot.children if slot else ():
+            if (code := child.reaped()) is not None and slot and not self._over.done():
+                self._worker_ended(slot, child, code)
 
     def _server_died(self, code: int) -> None:
         report("server", code)
@@ -293,59 +287,56 @@ class Supervisor:
 
     # the workers
 
-    def _start_worker(self, slot: WorkerSlot) -> None:
-        """Raise OSError."""
-        if self._worker is not slot:
-            return
-        slot.child.start(self._worker_command(slot), slot.asked["environment"], self._lock)
-        slot.others_after = max(slot.others_after, time.monotonic() + OTHERS_AFTER_SECONDS)
-        self._note_worker(slot, pid=slot.child.pid, started_at=now(), ended=False, failure="")
-
-    def _worker_ended(self, slot: WorkerSlot, code: int) -> None:
-        if slot.replaced or code == IDLE or len(slot.child.deaths) == MAX_DEATHS:
-            self._end_others(slot)
-        is_used = time.monotonic() - self._used < LINGER_SECONDS
-        if slot.replaced or (code == IDLE and is_used):
-            slot.replaced = False
-            self._later(0.0, partial(self._start_worker, slot))
-        elif code == IDLE:
-            self._end(0)
-        elif slot.child.died_too_often():
-            report("worker", code)
-            self._worker = None
-            failure = f"it ended {MAX_DEATHS + 1} times within {DEATHS_SECONDS:.0f} s, with the code {code}"
-            self._note_worker(slot, ended=True, failure=failure)
-        else:
-            report("worker", code)
-            self._later(slot.child.back_off(), partial(self._start_worker, slot))
-
-    async def _keep_others(self) -> None:
-        """Start the further processes of the worker, up to the fixed number, and those that ended.
+    def _have_processes(self, slot: WorkerSlot) -> None:
+        """Have the fixed number of processes of a worker.
 
         They share what the home allows: rates, turns at model servers, permits and settings.
         """
-        while True:
-            await asyncio.sleep(1.0)
-            slot = self._worker
-            if (
-                slot is None
-                or slot.child.process is None
-                or slot.replaced
-                or time.monotonic() < slot.others_after
-            ):
-                continue
-            for _ in range(slot.asked["processes"] - 1 - len(slot.others)):
-                other = Child(self._logs / "worker.log")
-                environment = slot.asked["environment"]
-                variables = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
-                other.start(self._worker_command(slot), variables, self._lock)
-                slot.others.append(other)
+        number = slot.asked["processes"]
+        for child in slot.children[number:]:
+            self._begin(child.stop())
+        del slot.children[number:]
+        for _ in range(number - len(slot.children)):
+            child = Child(self._logs / "worker.log")
+            slot.children.append(child)
+            self._start_later(slot, child)
 
-    def _end_others(self, slot: WorkerSlot) -> None:
-        """End all processes of a worker but the first."""
-        ending, slot.others = slot.others, []
-        for other in ending:
-            self._begin(other.stop())
+    def _start_later(self, slot: WorkerSlot, child: Child, seconds: float = 0.0) -> None:
+        if child is not slot.first:
+            seconds = max(seconds, OTHERS_AFTER_SECONDS)
+        self._later(seconds, partial(self._start_worker, slot, child))
+
+    def _start_worker(self, slot: WorkerSlot, child: Child) -> None:
+        """Raise OSError."""
+        if self._worker is not slot or child not in slot.children:
+            return
+        environment = slot.asked["environment"]
+        if child is not slot.first:
+            environment = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
+        child.start(self._worker_command(slot), environment, self._lock)
+        if child is slot.first:
+            self._note_worker(slot, pid=child.pid, started_at=now(), ended=False, failure="")
+
+    def _worker_ended(self, slot: WorkerSlot, child: Child, code: int) -> None:
+        is_used = time.monotonic() - self._used < LINGER_SECONDS
+        if child.replaced or (code == IDLE and is_used):
+            child.replaced = False
+            self._start_later(slot, child)
+            return
+        if code == IDLE:
+            self._end(0)
+            return
+        report("worker", code)
+        if child is not slot.first:
+            self._start_later(slot, child, DEATHS_SECONDS)
+        elif child.died_too_often():
+            self._worker = None
+            for other in slot.children:
+                self._begin(other.stop())
+            failure = f"it ended {MAX_DEATHS + 1} times within {DEATHS_SECONDS:.0f} s, with the code {code}"
+            self._note_worker(slot, ended=True, failure=failure)
+        else:
+            self._start_later(slot, child, child.back_off())
 
     def _worker_command(self, slot: WorkerSlot) -> list[str]:
         command = [*slot.asked["command"], "--address", f"127.0.0.1:{self._server_note['port']}"]
@@ -373,16 +364,17 @@ class Supervisor:
         """Start the worker that a command asks for, in place of one with other settings."""
         note, slot = asked["note"], self._worker
         if slot is None:
-            slot = self._worker = WorkerSlot(asked, Child(self._logs / "worker.log"), dict(note))
-            self._later(0.0, partial(self._start_worker, slot))
+            slot = self._worker = WorkerSlot(asked, dict(note))
+            self._have_processes(slot)
             return
         if slot.note["fingerprint"] == note["fingerprint"] and not asked["force"]:
             return
         slot.asked, slot.note = asked, dict(note)
-        self._end_others(slot)
-        if slot.child.process is not None:  # else it is about to be started
-            slot.replaced = True
-            self._begin(slot.child.stop())
+        self._have_processes(slot)
+        for child in slot.children:
+            if child.process is not None:  # else it is about to be started
+                child.replaced = True
+                self._begin(child.stop())
 
     async def _end_when_idle(self) -> None:
         """End a server without a worker when nobody has asked it anything for long.
