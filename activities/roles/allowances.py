@@ -43,6 +43,8 @@ LINE_TOKENS = 30
 """Tokens of a sentence beside its words as its writer is shown it again: label, works, reason."""
 VERDICT_TOKENS = 60
 """Tokens of its verdict, and a share of those on controls."""
+LACKS_TOKENS = 1_200
+"""Tokens of what a second reader of a whole text finds lacking."""
 EFFECT_TOKENS = 400
 """Tokens of an appraiser's answer for each work: its effects on two or three outcomes, most fields empty."""
 WORKS_A_BATCH, WORKS_A_BATCH_LARGE = 12, 16
@@ -125,7 +127,9 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     )
     read = len(step.sentences) * SENTENCE_TOKENS if isinstance(step, VerifyInput) else _tokens_again(step)
     whole = math.ceil((WRITER_FRAME_TOKENS + shown + read) / PROMPT_SHARE)
-    verdicts = len(step.sentences) * VERDICT_TOKENS if isinstance(step, VerifyInput) else 0
+    verdicts = 0
+    if isinstance(step, VerifyInput):
+        verdicts = len(step.sentences) * VERDICT_TOKENS + LACKS_TOKENS * step.is_whole
     is_whole = isinstance(step, WriteInput) and not (step.other_sections or step.failed)
     return Allowance(
         input_tokens=max(whole, allowance.input_tokens),

@@ -28,11 +28,11 @@ MAX_TRANSLATION_CHARS = 900
 MAX_ADDED = 10
 CHANGED = (
     "A sentence or row that was not refused stands as it is, with these exceptions. Read the whole text as "
-    "the one who asked and will use it today, and as the one who receives what it is to send. Write once more "
-    "what contradicts itself (its opening, tables, advice and the text to be sent), what a figure computed in "
-    "the same text or a correction of yours makes wrong or surer than it may be, what says more than it can "
-    "(whom it holds for, how sure it is), and where a text to be sent admits, offers or gives up without "
-    "condition what the answer says to keep, or leaves out what its reader needs to follow it. "
+    "the one who asked and will use it today, and as the one who receives what it is to send. Write once "
+    "more what contradicts itself (its opening, tables, advice and the text to be sent), what a figure "
+    "computed in the same text or a correction of yours makes wrong or surer than it may be, what says more "
+    "than it can (whom it holds for, how sure it is), and where a text to be sent admits, offers or gives up "
+    "without condition what the answer says to keep, or leaves out what its reader needs to follow it. "
 )
 TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
 ADDED = (

@@ -38,7 +38,7 @@ MAX_CARRYING = 16
 """Sentences that are named as carrying one: as many as a writer may rest it on."""
 MAX_TRANSLATIONS = 24
 """Quotes in another language than the report that are translated."""
-MAX_LACKS, MAX_LACK_CHARS = 6, 260
+MAX_LACKS, MAX_LACK_CHARS = 10, 400
 """Points that a whole text lacks, and characters of each."""
 MAX_LACK_TITLE = 90
 """Characters of the title of a work that it names."""
@@ -47,11 +47,14 @@ MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
 LACKS = (
-    "`lacks`: at most six things of these works that would change the answer or what is decided on it, "
-    "and that the text leaves out, gets wrong as a whole or contradicts itself on: a part of the "
-    "question without a verdict, a work or a result that speaks against it, an outcome, a harm, a "
-    "condition, a figure that does not fit, a consequence; each in one sentence with the labels of its "
-    "works (E1). Nothing that is only nice to have; empty where nothing is. "
+    "`lacks`: at most ten things that must change before the one who asked can use the text today, or the "
+    "one who gets what it is to send can follow it; the gravest first, each with what should stand there "
+    "and the labels of its works (E1). What these works say that changes the answer or what is decided on "
+    "it, and the text leaves out: a result that speaks against it, an outcome, a harm, a group, a "
+    "condition, a consequence; a part of the question without a verdict; where the text contradicts itself "
+    "(opening, tables, advice, what is to be sent), says more than it can, gives up in what is to be sent "
+    "what the answer says to keep, or leaves out there what its reader needs to check it. No matter of "
+    "taste, and nothing on a sentence that you call `no`; empty where nothing is. "
 )
 """The request to a reader who sees a whole text."""
 MARKS: dict[SentenceKind, str] = {
