@@ -2,16 +2,17 @@
 
 A text that can be read in two ways has both readings, first that of its language: `1.000` is one in English
 and a thousand in German, `12 345` is one number and two. Rows of tables are cells before they are text.
-Dates, clock times, pages and the levels of intervals are numbers that stand, and no figures to compute with;
-digits within a name (`IL-6`) are part of its code.
+Dates, clock times and the levels of intervals are numbers that stand, and no figures to compute with; digits
+within a name (`IL-6`) are part of its code.
 """
 
 import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from decimal import Context, Decimal
 from functools import cache, lru_cache
+from itertools import chain
 from typing import Literal
 
 from babel import Locale, UnknownLocaleError
@@ -21,7 +22,7 @@ from activities.text.language import ENGLISH, language_of_question
 from activities.text.layout import rows
 from activities.text.normal_form import is_unspaced, normalise
 
-Role = Literal["figure", "date", "time", "ordinal", "page", "level", "code"]
+Role = Literal["figure", "date", "time", "ordinal", "level", "code"]
 Reading = tuple[Decimal, ...]
 SPELLED_IN = frozenset(("en", "fr", "es", "pt", "de", "it", "nl"))
 """Languages whose number words are read."""
@@ -56,7 +57,6 @@ _TIME = re.compile(
     r"|[\u5348\u4e0a\u6668]\s?\d{1,2}[\u70b9\u65f6](?:\d{1,2}\u5206)?|\d{1,2}[\u70b9\u65f6]\d{1,2}\u5206)",
     re.IGNORECASE,
 )
-_NO_FIGURES: tuple[tuple[re.Pattern[str], Role], ...] = ((_DATE, "date"), (_TIME, "time"))
 _CODE = re.compile(rf"(?<![{_L}\d_])(?>[{_L}][{_L}\d]*(?:-[{_L}\d]+)*)(?![.,\u00b7]\d)")
 _ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 _AMBIGUOUS = frozenset(("I", "IV", "V", "VI"))
@@ -76,7 +76,6 @@ _OF_INTERVAL = re.compile(
     r"[\s%-]*\(?(?:C(?:r)?I|[KIHV]I|IC|conf|konf|cred|kred|interv|\u7f6e\u4fe1|\u4fe1\u983c)", re.IGNORECASE
 )
 _INTERVAL_OF = re.compile(r"\b(?:CI|IC|KI)\s(?:(?:de|del|di|do|\u00e0|a)\s)?$", re.IGNORECASE)
-_PAGE = re.compile(r"\b(?:pp?\.|pages?|S\.|Seiten?|p[a\u00e1]g(?:ina)?s?\.?)\s*$", re.IGNORECASE)
 _HAN_DIGITS = "\u96f6\u3007\u4e00\u4e8c\u4e24\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d"
 _HAN = re.compile(
     rf"(?P<order>\u7b2c)?(?P<percent>\u767e\u5206\u4e4b)?(?P<whole>[{_HAN_DIGITS}\u5341]"
@@ -111,7 +110,7 @@ class Number:
     sign: Literal["", "-", "?"] = ""
     """A minus before it; `?` where that may be a dash, as in `5-7`."""
     is_scaled: bool = False
-    """A word multiplies it, as in `2.5 million`, and its last reading has this done."""
+    """A word multiplies it, as in `2.5 million`; its last reading is that."""
 
     @property
     def value(self) -> Decimal:
@@ -126,12 +125,12 @@ class Number:
     @property
     def values(self) -> frozenset[Decimal]:
         """All that it may state, without a sign."""
-        return frozenset(value for reading in self.readings for value in reading)
+        return frozenset(chain.from_iterable(self.readings))
 
     @property
     def signed(self) -> tuple[Decimal, ...]:
         """All that it may state with its sign, the likeliest first."""
-        values = dict.fromkeys(value for reading in self.readings for value in reading)
+        values = [*dict.fromkeys(chain.from_iterable(self.readings))]
         plain = () if self.sign == "-" else values
         return (*plain, *(-value for value in values if self.sign))
 
@@ -161,23 +160,22 @@ class Stated:
     """Those that may be percentages."""
     codes: frozenset[str]
     signed: frozenset[Decimal]
-    """Its values with their signs."""
     scaled: frozenset[Decimal]
     """Its values, those that a word multiplies only as multiplied."""
 
-    def has(self, value: Decimal, *, percent: bool | None = False, scaled: bool = False) -> bool:
-        """Tell whether a value stands in the text, or another one that is rounded to it."""
-        held = self.percents if percent else self.scaled if scaled else self.values
+    def has(self, value: Decimal, number: Number | None = None) -> bool:
+        """Tell whether a value (of a number) stands in the text, or another one that is rounded to it."""
+        held = self.scaled if number and number.is_scaled else self.values
+        held = self.percents if number and number.percent else held
         return value in held or any(rounds(other, value) for other in held)
 
 
 def rounds(exact: Decimal, value: Decimal) -> bool:
     """Tell whether a number is another one with fewer digits."""
     reduced, other = value.normalize(), exact.normalize()
-    digits = len(reduced.as_tuple().digits)
-    if not MIN_ROUNDED_DIGITS <= digits < len(other.as_tuple().digits):
-        return False
-    return abs(other - reduced) <= MAX_ROUNDED * abs(other) and rounded_to(exact, reduced) == reduced
+    is_shorter = MIN_ROUNDED_DIGITS <= len(reduced.as_tuple().digits) < len(other.as_tuple().digits)
+    is_near = is_shorter and abs(other - reduced) <= MAX_ROUNDED * abs(other)
+    return is_near and rounded_to(exact, reduced) == reduced
 
 
 def rounded_to(exact: Decimal, printed: Decimal) -> Decimal:
@@ -198,9 +196,10 @@ def read(text: str, language: str = "") -> Read:
     numbers: list[Number] = []
     codes: list[Code] = []
     rest = _MARK.sub(_blank, rest)
-    for expression, role in _NO_FIGURES:
-        numbers += [_not_a_figure(match, role) for match in expression.finditer(rest)]
-        rest = expression.sub(_blank, rest)
+    numbers += [_not_a_figure(match, "date") for match in _DATE.finditer(rest)]
+    rest = _DATE.sub(_blank, rest)
+    numbers += [_not_a_figure(match, "time") for match in _TIME.finditer(rest)]
+    rest = _TIME.sub(_blank, rest)
     for match in _CODE.finditer(rest):
         token = match[0]
         codes += _codes(token)
@@ -242,22 +241,16 @@ def stated(text: str) -> Stated:
     """Everything that a text states, the cells of its tables by themselves."""
     every = read(text)
     cells = [cell for row in rows(text) for cell in row if _DIGIT.search(cell)]
-    in_cells = [number for cell in dict.fromkeys(cells) for number in read(cell).numbers]
+    in_cells = [replace(n, percent=None) for cell in dict.fromkeys(cells) for n in read(cell).numbers]
     numbers = [number for number in (*every.numbers, *in_cells) if number.role != "time"]
-    values = {value for number in numbers for value in number.values}
-    percents = {value for number in every.numbers if number.percent is not False for value in number.values}
-    percents |= {value for cell in in_cells for value in cell.values}
-    codes = {code.code for code in every.codes} | {code.code for code in numbers if code.code}
-    values |= {code.value for code in every.codes if code.value is not None}
-    plain = normalise(text)
-    codes |= {_joined(match[0]) for match in _WORD_AND_NUMBER.finditer(plain)}
-    signed = {value for number in numbers for value in number.signed}
-    bare = {value for number in numbers if number.is_scaled for value in number.readings[0]}
-    scaled = values - (
-        bare - {value for number in numbers if not number.is_scaled for value in number.values}
-    )
+    named = frozenset(code.value for code in every.codes if code.value is not None)
+    apart = map(_joined, _WORD_AND_NUMBER.findall(normalise(text)))
     return Stated(
-        frozenset(values), frozenset(percents), frozenset(codes), frozenset(signed), frozenset(scaled)
+        values=named.union(*(number.values for number in numbers)),
+        percents=frozenset().union(*(number.values for number in numbers if number.percent is not False)),
+        codes=frozenset((*(code.code for code in every.codes), *(n.code for n in numbers), *apart)),
+        signed=frozenset(value for number in numbers for value in number.signed),
+        scaled=named.union(*(n.readings[-1] if n.is_scaled else n.values for n in numbers)),
     )
 
 
@@ -271,20 +264,17 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
     Ordinals and times of day are read as the rest of the sentence is, and so is a whole number up to ten,
     which may count, unless it has decimals (`2.0`)."""
     texts = [*texts]  # read as far as they are needed: most sentences have nothing that is looked up
-
-    def occurs(value: Decimal, number: Number) -> bool:
-        held = map(stated, texts)
-        return any(one.has(value, percent=number.percent, scaled=number.is_scaled) for one in held)
-
     for number in read(text).numbers:
-        if number.role in ("time", "ordinal", "code"):
-            continue
         counts = number.role == "figure" and not (number.percent or number.is_scaled)
-        if counts and number.value <= MAX_COUNT and not _SEPARATOR.search(number.shown):
+        is_count = counts and number.value <= MAX_COUNT and not _SEPARATOR.search(number.shown)
+        if is_count or number.role in ("time", "ordinal", "code"):
             continue
-        if number.code and any(number.code in other.codes for other in map(stated, texts)):
+        if number.code and any(number.code in held.codes for held in map(stated, texts)):
             continue
-        if not any(all(occurs(value, number) for value in reading) for reading in number.readings):
+        if not any(
+            all(any(held.has(value, number) for held in map(stated, texts)) for value in reading)
+            for reading in number.readings
+        ):
             yield number
 
 
@@ -303,13 +293,13 @@ def _blank(match: re.Match[str]) -> str:
 
 def _not_a_figure(match: re.Match[str], role: Role) -> Number:
     """Return a date or a time: its parts, or its year with the day, where a name may stand for its month."""
-    parts = tuple(Decimal(part) for part in _DIGIT.findall(match[0]))
-    years = tuple(part for part in parts if part >= MAX_COUNT**3)
+    parts = tuple(map(Decimal, _DIGIT.findall(match[0])))
+    years = [part for part in parts if part >= MAX_COUNT**3][:1]
     if match[0][5:].isdigit() and years and years[0] % 100 < parts[1]:  # 2018-19
         parts = (*parts, years[0] - years[0] % 100 + parts[1])
-        return Number(match[0], *match.span(), (parts, years), role=role)
-    days = parts[2:3] if parts[:1] == years[:1] else parts
-    dated = tuple((*years, part) for part in days if part not in years) if years else ()
+        return Number(match[0], *match.span(), (parts, (*years,)), role=role)
+    days = parts[2:3] if parts[:1] == (*years,) else parts
+    dated = [(*years, part) for part in days if years and part not in years]
     return Number(match[0], *match.span(), (parts, *dated), role=role)
 
 
@@ -342,24 +332,18 @@ def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, 
     if scale > 1:
         readings += [(reading[0] * scale,) for reading in readings if len(reading) == 1]
     percent: bool | None = bool(match["percent"]) or text.endswith("\u767e\u5206\u4e4b", 0, match.start())
-    fraction = readings[0][0] % 1 != 0
-    if not percent and (fraction or _TO_PERCENT.match(text, match.end())):
+    if not percent and (readings[0][0] % 1 or _TO_PERCENT.match(text, match.end())):
         percent = None
     role: Role = "figure"
-    before, after = (
-        text[max(0, match.start() - 12) : match.start()],
-        text[match.end("digits") : match.end() + 12],
-    )
+    before = text[max(0, match.start() - 12) : match.start()]
+    after = text[match.end("digits") : match.end() + 12]
     if readings[0][0] in LEVELS and (_OF_INTERVAL.match(after) or _INTERVAL_OF.search(before)):
         role = "level"
-    elif _PAGE.search(before):
-        role = "page"
     code = _joined(match["digits"] + unit) if unit else ""
     sign: Literal["", "-", "?"] = ""
     if before.endswith("-") and not before.endswith(("+/-", "+-")):  # a deviation behind a mean
         sign = "?" if before[-2:-1].isalnum() or before[-2:-1] in (")", "]", "%") else "-"
-    is_scaled = scale > 1
-    return Number(shown.strip(), match.start(), end, tuple(readings), percent, role, code, sign, is_scaled)
+    return Number(shown.strip(), match.start(), end, tuple(readings), percent, role, code, sign, scale > 1)
 
 
 @cache
@@ -400,8 +384,8 @@ def _readings(digits: str, decimal: str) -> Iterator[Reading]:
         yield (Decimal(f"0.{groups[0]}"),)
         return
     separate = tuple(Decimal(part) for part in (head, *groups))
-    if len(set(marks)) == 1:
-        mark = marks[0]
+    mark, *others = dict.fromkeys(marks)
+    if not others:
         grouped = mark in ".,'" and _are_groups(head, groups)
         ways = [(Decimal("".join((head, *groups))),)] if grouped else []
         if len(groups) == 1 and mark != "'":
@@ -449,22 +433,22 @@ def _in_words(text: str, language: str) -> Iterator[Number]:
 
 def _in_han(match: re.Match[str]) -> Number:
     """Return a number in Chinese characters; two digits without a unit may be a name."""
-    total = part = digit = Decimal(0)
+    total = part = digit = 0
     for value in _han_digits(match["whole"]):
         if value < MAX_COUNT:
             digit = 10 * digit + value
         elif value < 10_000:
-            part, digit = part + (digit or 1) * value, Decimal(0)
+            part, digit = part + (digit or 1) * value, 0
         else:
-            amount, part, digit = part + digit, Decimal(0), Decimal(0)
+            amount, part, digit = part + digit, 0, 0
             total = total + amount * value if total > value else (total + amount) * value
     fraction = "".join(map(str, _han_digits(match["fraction"] or "")))
-    number = total + part + digit + Decimal(f"0.{fraction or 0}")
+    number = Decimal(f"{total + part + digit}.{fraction or 0}").normalize() + 0
     may_be_name = len(match["whole"]) == 2 and digit >= MAX_COUNT
     is_rank = match["order"] or match["hour"] or number <= 1 or may_be_name
     role: Role = "ordinal" if is_rank else "figure"
     return Number(match[0], *match.span(), ((number,),), bool(match["percent"]) or None, role)
 
 
-def _han_digits(text: str) -> list[Decimal]:
-    return [Decimal(int(unicodedata.numeric(sign))) for sign in text.replace("\u4e24", "\u4e8c")]
+def _han_digits(text: str) -> list[int]:
+    return [int(unicodedata.numeric(sign)) for sign in text.replace("\u4e24", "\u4e8c")]

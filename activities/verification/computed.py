@@ -2,27 +2,24 @@
 
 The expression has numbers, `+ - * /`, parentheses and `days(first, last)`, the days from one date to another;
 or it is a statistic of two groups, as `risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval;
-with the numbers of several studies behind each other it pools them (random effects).
-Each of its numbers is a figure of a work, or a constant that has a name; each of its dates stands
-in a work or in the question, and days may be added to it. Code evaluates it, and what it gives has to
-be what the sentence prints, as it is rounded. Nothing is searched for: what no expression gives does not
-follow.
+with the numbers of several studies behind each other it pools them (random effects). Each number is a figure
+of a work, or a constant that has a name; each date stands in a work or in the question, and days may be added
+to it. What code evaluates has to be what the sentence prints, as it is rounded. Nothing is searched for.
 
 A text may leave a figure to code: `{F1}` stands for what the expression that begins with `F1:` gives.
 
-The expressions of a text are parsed once. Those whose numbers and dates are known are evaluated, what they
-give is known to the others, and so on in rounds; then each number of a sentence is looked up among it.
+Expressions whose numbers and dates are known are evaluated, what they give is known to the others, and so on
+in rounds; then each number of a sentence is looked up among it.
 """
 
 import ast
 import operator
 import re
-from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal, DecimalException
-from itertools import chain, islice, product
+from itertools import islice, pairwise, product
 from typing import NamedTuple
 
 from babel.dates import format_date
@@ -32,7 +29,7 @@ from activities.analysis.figures import of_studies
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.contracts.errors import NotInstalled
-from activities.dates import Date, dates_in, days_in, days_of
+from activities.dates import Date, dates_in, days_of
 from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
@@ -42,8 +39,6 @@ MAX_WAYS = 256
 """Combinations of readings (`1.000`) that are tried."""
 WHOLES = frozenset(map(Decimal, (1, 100)))
 """What shares and percentages are of; they may be added and subtracted as well."""
-BASES = frozenset(map(Decimal, (100, 1_000)))
-"""People of whom a sentence says how many have an outcome (`12 of 100`), beside what is computed."""
 FACTORS = WHOLES | frozenset(map(Decimal, (2, 7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
 """Constants of conversion: halves, days, months, hours, weeks, minutes, thousands; only for products and
 quotients."""
@@ -111,11 +106,11 @@ class Estimate(NamedTuple):
     """The statistic with its numbers alone: `risk_ratio(30, 50, 26, 50)`."""
     values: tuple[Decimal, ...]
     """The number and both ends of its interval."""
+    steps: tuple[str, ...]
+    """The computations of whole numbers within it: `26 * 100 / 52 = 50`."""
 
 
 Value = Decimal | date | Estimate
-Values = dict[Value, tuple[str, ...]]
-"""Readings of a part of an expression, each with the computations by which it follows."""
 
 
 def _parsed(shown: str) -> Expression:
@@ -159,8 +154,6 @@ class Result(NamedTuple):
 
     of: Expression
     value: Value
-    steps: tuple[str, ...]
-    """The computations by which its own numbers and dates follow."""
 
     @property
     def values(self) -> tuple[Decimal, ...]:
@@ -173,19 +166,20 @@ class Result(NamedTuple):
         """Return the readings of a number that are this one, rounded, whatever its sign."""
         return [p for p in _decimals(number) if any(rounded_to(abs(v), p) == p for v in self.values[:1])]
 
-    def prints(self, number: Number, before: Number | None = None, after: Number | None = None) -> bool:
-        """Tell whether a number is this one, or an end of this interval beside the other, in their order."""
+    def prints(self, number: Number, pairs: Sequence[tuple[Number, Number]]) -> bool:
+        """Tell whether a number is this one, or an end of this interval.
+
+        `pairs`: the figures of its text, each with the next; both ends stand in such a pair."""
         if isinstance(self.value, date):
             return number.value == self.value.day or self.value in {d.day for d in _dates(number.shown)}
-
-        def is_end(end: Number | None, exact: Decimal) -> bool:
-            return end is not None and any(rounded_to(exact, printed) == printed for printed in end.signed)
-
         if not any(map(str.isdigit, number.shown)) or number.role == "ordinal":
             return bool(number.values.intersection(map(abs, self.values[:1])))  # a count is not rounded
-        pairs = ((before, number), (number, after)) if self.values[1:] else ()
-        is_of_interval = any(all(map(is_end, pair, self.values[1:])) for pair in pairs)
-        return is_of_interval or bool(self.readings(number))
+
+        def is_end(end: Number, exact: Decimal) -> bool:
+            return any(rounded_to(exact, printed) == printed for printed in end.signed)
+
+        beside = (pair for pair in pairs if self.values[1:] and number in pair)
+        return bool(self.readings(number)) or any(all(map(is_end, pair, self.values[1:])) for pair in beside)
 
     def row(self, number: Number, *, holds: bool = True) -> str:
         """Return the expression with what it gives, as a number prints it, or (`holds`) should have."""
@@ -199,9 +193,7 @@ class Result(NamedTuple):
 
 
 def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[bool, int, bool]:
-    """Rank a computation by how likely it gives a figure by chance.
-
-    By a percentage without a hundred, by foreign numbers, then by rounding."""
+    """Rank a computation by chance: a percentage without a hundred, foreign numbers, then rounding."""
     numbers = (mention for mention in result.of.mentions.values() if isinstance(mention, Number))
     foreign = sum(any(missing_numbers(mention.shown, works)) for mention in numbers)
     is_share = number.percent is not True or "100" in result.of.text
@@ -211,19 +203,6 @@ def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[
 def _decimals(number: Number) -> list[Decimal]:
     """Return the readings of a number as a single one, or its first."""
     return [reading[0] for reading in number.readings if len(reading) == 1] or [number.value]
-
-
-def first_days(text: str, computed: Sequence[str]) -> set[str]:
-    """Return the days of a text that are the first that a computation (`days(...)`) counts."""
-    after = {
-        (day + timedelta(days=1)).strftime("%m-%d")
-        for row in computed
-        if "days(" in row
-        for day in days_of([row])
-    }
-    days = after.intersection(days_in(text, language_of_question(text) or ENGLISH))
-    shown = Counter(number.shown for number in figures(text))
-    return {name for day in days if shown[name := str(int(day[-2:]))] <= 1}
 
 
 class Computations:
@@ -236,11 +215,11 @@ class Computations:
         self.results: list[Result] = []
         self._unknown: dict[str, str] = {}
         """For the text of each expression that gives nothing the first of its operands that is not known."""
+        self._texts: dict[str, str] = {}
+        """For an expression the text that it was first shown for."""
         spans = (span for expression in expressions for span in _DAYS.findall(expression))
         self._parsed = [*map(_parsed, dict.fromkeys((*expressions, *spans)))]
         labels = ((m[1], line) for line in expressions if (m := _LABEL.match(line.strip())) and m[1])
-        self._texts: dict[str, str] = {}
-        """For an expression the text that it was first shown for."""
         self._labelled = {label: _parsed(line).text for label, line in labels}
         stated = [n for text in (sources if expressions else ()) for n in figures(text) if not n.is_year]
         self._stated = {value for number in stated for value in number.values}
@@ -255,23 +234,18 @@ class Computations:
             waiting = [expression for expression in waiting if all(r.of is not expression for r in made)]
 
     def of(self, text: str, works: Sequence[str]) -> Computed:
-        """Return the computations by which numbers of a text follow that no work states; those that do not.
+        """Return the computations by which numbers of a text follow that `works` do not state.
 
         `works`: all that the works which it cites say, and the question."""
         missing = [*missing_numbers(text, works)]
         has_level = any(number.role == "level" for work in works for number in read(work).numbers)
         if not has_level or any(isinstance(result.value, Estimate) for result in self.results):
             missing = [n for n in missing if n.role != "level" or n.value != LEVEL]
-        rates = self._rates(text, missing, works)
-        missing = [number for number in missing if number not in rates]
-        if not missing or not self._parsed:
-            return Computed(tuple(rates.values()), tuple(number.shown for number in missing))
-        row = [None, *figures(text), None]
-        beside = {number: ends for number, *ends in zip(row[1:], row, row[2:], strict=False)}
-        rows = dict.fromkeys(rates.values())
+        pairs = [*pairwise(figures(text))]
+        rows: dict[str, None] = {}
         failed: list[Number] = []
         for number in missing:
-            giving = [r for r in self.results if r.prints(number, *beside.get(number, ()))]
+            giving = [result for result in self.results if result.prints(number, pairs)]
             made = min(
                 giving,
                 key=lambda result: (_strangeness(result, number, works), self._is_taken(result, text)),
@@ -280,28 +254,25 @@ class Computations:
             if made:
                 self._texts.setdefault(made.of.text, text)
                 # a statistic once, in as many decimals as any of its figures has
-                same = [n for n in missing if made.values[1:] and made.prints(n, *beside.get(n, ()))]
-                rows.update(dict.fromkeys((*made.steps, max(map(made.row, same or [number]), key=len))))
+                same = [n for n in missing if made.values[1:] and made.prints(n, pairs)] or [number]
+                rows |= dict.fromkeys((*self._steps(made), max((made.row(n) for n in same), key=len)))
             else:
                 failed.append(number)
-        if not failed:
-            return Computed(tuple(rows))
+        constants = {n.shown for row in rows for n in figures(row) if n.value in FACTORS}
+        failed = [number for number in failed if number.shown not in constants]
+        if not failed or not self._parsed:
+            return Computed(tuple(rows), tuple(number.shown for number in failed))
         failure, unknown = self._failure(failed[0])
         return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
 
-    def _rates(self, text: str, missing: Sequence[Number], works: Sequence[str]) -> dict[Number, str]:
-        """Return the numbers of people of which a text says a computed figure, each with its computation.
-
-        The computation is of percentages that the works state, or has that number."""
-        bases = [n for n in missing if n.value in BASES and not n.percent]
-        others = [n for n in figures(text) if n.value not in BASES] if bases else []
-        shares = {n.value for work in works for n in figures(work) if n.percent} if others else set()
-        rates: dict[Number, str] = {}
-        for base, number, result in product(bases, others, self.results):
-            operands = {m.value for m in result.of.mentions.values() if isinstance(m, Number)}
-            if base not in rates and (base.value in operands or operands & shares) and result.prints(number):
-                rates[base] = result.row(number)
-        return rates
+    def _steps(self, result: Result) -> list[str]:
+        """Return the computations by which the numbers and dates of a result follow, in their order."""
+        steps = [*result.value.steps] if isinstance(result.value, Estimate) else []
+        for mention in result.of.mentions.values():
+            if not self._stated_as(mention) and (made := self._giving(mention)):
+                shown = made.row(mention) if isinstance(mention, Number) else f"{made.of.text} = {made.value}"
+                steps += [*self._steps(made), shown]
+        return steps
 
     def _is_taken(self, result: Result, text: str) -> bool:
         """Tell whether a computation was shown for another text: one of equal result stands for this one."""
@@ -309,9 +280,7 @@ class Computations:
         return first not in text and text not in first
 
     def filled(self, text: str, language: str) -> str:
-        """Return a text with the figures in the places that it leaves to them, as its language writes them.
-
-        A place whose expression gives nothing stays."""
+        """Return a text with the figures in the places that it leaves to its computations."""
 
         def figure(match: re.Match[str]) -> str:
             result = self._labelled.get(match[1])
@@ -325,38 +294,47 @@ class Computations:
         self._unknown.pop(expression.text, None)
         is_known = any(map(self._known, expression.mentions.values()))  # constants alone compute nothing
         try:
-            values = self._values(expression.tree, expression) if _is_computed(expression.tree) else {}
+            values = self._values(expression.tree, expression) if _is_computed(expression.tree) else ()
         except (DecimalException, OverflowError):
             return []
-        return [Result(expression, value, steps) for value, steps in values.items() if is_known]
+        return [Result(expression, value) for value in values if is_known]
 
-    def _known(self, mention: Number | Date) -> Values:
-        """Return what a number or date may be by the works and by other expressions."""
+    def _stated_as(self, mention: Number | Date) -> list[Value]:
+        """Return what a number or a date is by the works."""
         if isinstance(mention, Date):
-            giving = (result for result in self.results if result.value == mention.day)
-            steps = next(((*result.steps, f"{result.of.text} = {result.value}") for result in giving), None)
-            return {mention.day: ()} if mention.day in self._days else {mention.day: steps} if steps else {}
-        known: Values = {}
-        for result in reversed(self.results):
-            known |= dict.fromkeys(result.readings(mention), (*result.steps, result.row(mention)))
-        stated = mention.values & self._stated
-        return dict.fromkeys((*stated, *known), ()) if stated else known
+            return [mention.day] if mention.day in self._days else []
+        return [value for value in mention.values if value in self._stated]
 
-    def _values(self, node: ast.expr, of: Expression, constants: Collection[Decimal] = ()) -> Values:
-        """Return what a part of an expression may be: a number, a day or an estimate.
+    def _giving(self, mention: Number | Date) -> Result | None:
+        """Return the first computation that gives a number or a date."""
+        if isinstance(mention, Date):
+            return next((result for result in self.results if result.value == mention.day), None)
+        return next((result for result in self.results if result.readings(mention)), None)
 
-        Nothing for what is no expression. `constants`: what a number may be though nothing gives it."""
+    def _known(self, mention: Number | Date) -> list[Value]:
+        """Return what a number or a date may be by the works, or by other expressions."""
+        if (stated := self._stated_as(mention)) or self._giving(mention) is None:
+            return stated
+        if isinstance(mention, Date):
+            return [mention.day]
+        return [*dict.fromkeys(value for result in self.results for value in result.readings(mention))]
+
+    def _values(
+        self, node: ast.expr, of: Expression, constants: Collection[Decimal] = ()
+    ) -> Collection[Value]:
+        """Return what a part of an expression may be; nothing for what is no expression.
+
+        `constants`: what a number may be though nothing gives it."""
         match node:
             case ast.Name(id=name) if mention := of.mentions.get(name):
                 values = self._known(mention)
                 if isinstance(mention, Number) and not values:
-                    values = dict.fromkeys(mention.values.intersection(constants), ())
+                    values = [*mention.values.intersection(constants)]
                 if not values:
                     self._unknown.setdefault(of.text, mention.shown)
                 return values
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                positive = self._values(operand, of)
-                return {-value: steps for value, steps in positive.items() if isinstance(value, Decimal)}
+                return [-value for value in self._values(operand, of) if isinstance(value, Decimal)]
             case ast.Call(func=ast.Name(id=name), args=args) if name in STATISTICS:
                 return self._estimates(name, args, of)
             case ast.Call(func=ast.Name(id="days"), args=[first, last]):
@@ -364,11 +342,11 @@ class Computations:
             case ast.BinOp(left=left, op=op, right=right) if compute := _OPERATORS.get(type(op)):
                 allowed = FACTORS if isinstance(op, ast.Mult | ast.Div) else WHOLES
                 return _combined(compute, self._values(left, of, allowed), self._values(right, of, allowed))
-        return {}
+        return ()
 
-    def _estimates(self, name: str, args: Sequence[ast.expr], of: Expression) -> Values:
+    def _estimates(self, name: str, args: Sequence[ast.expr], of: Expression) -> list[Value]:
         """Return what a statistic gives; nothing where these groups have none."""
-        made: Values = {}
+        made: list[Value] = []
         amounts = [self._amounts(arg, of).items() for arg in args]
         for chosen in islice(product(*amounts), 0 if len(args) % COUNTS[name] else MAX_WAYS):
             numbers = [number for number, _ in chosen]
@@ -379,34 +357,26 @@ class Computations:
             scale = 100 if STATISTICS[name] == "RD" else 1
             values = (Decimal(str(value * scale)) for value in (found.estimate, found.low, found.high))
             shown = f"{name}({', '.join(f'{number:f}' for number in numbers)})"
-            made[Estimate(shown, tuple(values))] = tuple(chain.from_iterable(steps for _, steps in chosen))
+            made.append(Estimate(shown, tuple(values), tuple(step for _, step in chosen if step)))
         return made
 
-    def _amounts(self, arg: ast.expr, of: Expression) -> dict[Decimal, tuple[str, ...]]:
-        """Return what a number of a statistic may be: a known figure, or a whole number that is computed.
+    def _amounts(self, arg: ast.expr, of: Expression) -> dict[Decimal, str]:
+        """Return what a number of a statistic may be: a known figure, or a whole number with its computation.
 
         Participants follow from events and their percentage: `26 * 100 / 52`."""
-        amounts = {v: steps for v, steps in self._values(arg, of).items() if isinstance(v, Decimal)}
+        amounts = [value for value in self._values(arg, of) if isinstance(value, Decimal)]
         if not _is_computed(arg):
-            return {
-                v: steps for v, steps in amounts.items() if v in self._signed or abs(v) not in self._stated
-            }
+            return {v: "" for v in amounts if v in self._signed or abs(v) not in self._stated}
         text = _NAME.sub(lambda name: of.mentions[name[0]].shown, ast.unparse(arg))
-        wholes = ((rounded_to(value, Decimal(1)), steps) for value, steps in amounts.items())
-        return {whole: (*steps, f"{text} = {whole}") for whole, steps in wholes}
+        return {whole: f"{text} = {whole}" for whole in (rounded_to(v, Decimal(1)) for v in amounts)}
 
     def _failure(self, number: Number) -> tuple[str, str]:
-        """Return the expression that is nearest to a number, with what it gives.
-
-        Where none is near, the first that gives nothing, with its number or date that is unknown."""
+        """Return the expression that is nearest to a number, else the first with an unknown operand."""
         printed = _decimals(number)[0]
-
-        def distance(result: Result) -> Decimal:
-            return min((abs(abs(value) - printed) for value in result.values), default=printed)
-
-        nearest = min(self.results, key=distance, default=None)
-        if nearest is not None and distance(nearest) <= MAX_OFF * abs(printed):
-            return nearest.row(number, holds=False), ""
+        off = [(abs(abs(v) - printed), n) for n, result in enumerate(self.results) for v in result.values]
+        distance, nearest = min(off, default=(Decimal("inf"), 0))
+        if distance <= MAX_OFF * abs(printed):
+            return self.results[nearest].row(number, holds=False), ""
         return next(iter(self._unknown.items()), ("", ""))
 
 
@@ -416,10 +386,8 @@ def _written(result: Result, digits: str | None, language: str) -> str:
     if isinstance(result.value, date):
         day = format_date(result.value, "long", locale=LOCALES.get(language, language))
         return day if days_of([day], language) == {result.value} else str(result.value)
-    is_interval = len(result.values) > 1
-    is_whole = not is_interval and result.values[0] == result.values[0].to_integral_value()
-    count = int(digits) if digits else 0 if is_whole else 2 if is_interval else 1
-    form = f"#,##0.{'0' * count}" if count else "#,##0"
+    usual = 2 if len(result.values) > 1 else 0 if result.values[0] % 1 == 0 else 1
+    form = f"#,##0.{'0' * (int(digits) if digits else usual)}".rstrip(".")
     value, *ends = (format_decimal(number, form, locale=language) for number in result.values)
     if not ends:
         return value
@@ -435,15 +403,17 @@ def _days(first: Value, last: Value) -> Value | None:
     return Decimal((last - first).days) if isinstance(first, date) and isinstance(last, date) else None
 
 
-def _combined(compute: Callable[..., object], left: Values, right: Values) -> Values:
+def _combined(
+    compute: Callable[..., object], left: Collection[Value], right: Collection[Value]
+) -> list[Value]:
     """Return what an operator gives of each pair of values that it may compute with."""
-    made: Values = {}
-    for (value, steps), (other, others) in islice(product(left.items(), right.items()), MAX_WAYS):
+    made: list[Value] = []
+    for value, other in islice(product(left, right), MAX_WAYS):
         by = timedelta(int(other)) if isinstance(value, date) and isinstance(other, Decimal) else other
         try:
             result = compute(value, by)
         except TypeError:
             continue
         if isinstance(result, Decimal | date):
-            made.setdefault(result, (*steps, *others))
+            made.append(result)
     return made

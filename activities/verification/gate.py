@@ -1,13 +1,10 @@
 """The gate: the only place that says yes or no to words of a model.
 
 Code decides what is exact, in any language. A sentence stands by code only where it is a quote of one work.
-It is refused where it is empty or cut, cites nothing, or has a number, an identifier or a coded name that its
-works do not have and no shown computation gives. What all others mean a second reader reads, whose yes counts
-with the labels of the sentences that carry it. Cells, fields of a judgement and a judge's finding have no
-second reader: they are spans of their work, copied.
-
-Roles turn labels into quotes and ask the gate once; the workflow carries what it decided; publishing looks
-only at quotes and standings.
+It is refused where it is empty or cut, or has a number, an identifier or a coded name that its works do not
+have and no shown computation gives. What all others mean a second reader reads, whose yes counts with the
+labels of the sentences that carry it. Cells, fields of a judgement and a judge's finding have no second
+reader: they are spans of their work, copied.
 """
 
 import re
@@ -22,12 +19,12 @@ from activities.contracts.write import DraftClaim, SentenceState
 from activities.dates import dates_in, days_in, days_of, ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import figures, missing_code, missing_numbers, read, single, stated
+from activities.text.numbers import figures, missing_code, missing_numbers, read, stated
 from activities.text.quotability import LABEL
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import terms
-from activities.verification.computed import BASES, FACTORS, Computations, first_days
+from activities.verification.computed import Computations
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
@@ -37,8 +34,6 @@ Passage = tuple[Evidence, str, frozenset[str]]
 """A work, a passage of it, and the stems of its words of content."""
 _EXPONENT = re.compile(r"(?<=[^\W\d_])[\u00b2\u00b3]")
 """An exponent of a unit or a statistic (`kg/m\u00b2`), which a plain text may write in another way."""
-_UNIT = re.compile(r"\s?[^\W\d_]+")
-"""The word behind a figure."""
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
 _LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 """Between the links of a chain of effects."""
@@ -50,7 +45,6 @@ MAX_QUOTES = 8
 NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
 """Codes of why a figure does not stand."""
 IN_WORKS = NUMERIC | {"name_missing"}
-"""Codes of why a figure or a coded name does not stand."""
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
 
@@ -111,10 +105,7 @@ def sentence(
     if code := missing_code(plain, works):
         return refused("name_missing", name=code)
     made = (computations or Computations((), (), ())).of(plain, works)
-    factors = {n.shown for row in made.rows for n in figures(row) if n.value in FACTORS}
-    known = factors | first_days(plain, [*made.rows, *quotes])
-    missing = [number for number in made.missing if number not in known]
-    if number := _uncounted(missing, len(documents) if not cites else len({*cites})):
+    if number := _uncounted(made.missing, len(documents) if not cites else len({*cites})):
         code = "number_not_computed" if made.failure else "number_missing"
         code = "operand_missing" if made.unknown else code
         values = {"number": number, "computation": made.failure, "operand": made.unknown}
@@ -131,10 +122,9 @@ def background(text: str, about: str) -> Decision:
     return refused("name_missing", name=name) if name else ASK
 
 
-def _exact(plain: str, works: Sequence[str], items: int) -> Decision | None:
-    """Return the refusal of a text with a code or a number that no work has.
-
-    None where code finds nothing. `items`: how many works it may count."""
+def _exact(text: str, works: Sequence[str], items: int) -> Decision | None:
+    """Refuse a text with a code or a number that no work has; `items`: how many works it may count."""
+    plain = normalise(text)
     if code := missing_code(plain, works):
         return refused("name_missing", name=code)
     number = _uncounted((number.shown for number in missing_numbers(plain, works)), items)
@@ -168,9 +158,7 @@ def _bare(text: str) -> str:
 
 
 def decided(claim: C, decision: Decision) -> C:
-    """Return a sentence with what was decided of it.
-
-    What it is follows from the works that it cites and from what was computed."""
+    """Return a sentence with what was decided of it, and its kind by its works and computations."""
     kind = claim.kind
     if kind not in ("transition", "translation", "background"):
         kind = kind_of(works_of(claim), decision.computed)
@@ -203,8 +191,7 @@ def confirmed(
 ) -> Statement | None:
     """Tell why a sentence does not stand after a second reader has answered; None where it does.
 
-    A `yes` to a sentence on works counts only with a sentence of these that carries it. `carrying`: those it
-    named."""
+    A `yes` to a sentence on works counts only with one of these works' own among those named (`carrying`)."""
     if supported != "yes":
         return Statement.of("not_supported", verdict=supported, reason=reason)
     cited = works_of(claim)
@@ -237,20 +224,11 @@ def carried_by(
 
 
 def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) -> Iterator[Support]:
-    """Yield the sentences with the figures of a claim that its quotes and computations do not have.
-
-    Of a figure that several sentences of the works have, the one that has it with its unit; none where that
-    does not decide."""
+    """Yield the sentences that alone state a figure which quotes and computations of a claim do not have."""
     quotes = [support.quote for support in claim.support]
-    plain = normalise(claim.text)
-    works = {work.evidence_id: work for work in works}.values()
+    every = {s: None for work in works for s in sentences(work, short=True)}
     for number in missing_numbers(claim.text, [*quotes, *claim.computed, about]):
-        unit = _UNIT.match(plain, number.end)
-        every = [sentence for work in works for sentence in sentences(work, short=True)]
         holding = [s for s in every if not any(missing_numbers(number.shown, [s.quote]))]
-        if len(holding) > 1 and unit:
-            wanted = f"{number.shown}{unit[0]}"
-            holding = [s for s in holding if wanted in normalise(s.quote)]
         if len(holding) == 1:
             yield Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
 
@@ -259,9 +237,7 @@ def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) ->
     """Return the headings of a table whose numbers and codes a work has, cited by its rows or not."""
     marked = [heading for heading in headings if any(map(str.isdigit, heading))]
     works = [*map(whole, documents)] if marked else []
-    return [
-        name for name in marked if not missing_code(name, works) and not any(missing_numbers(name, works))
-    ]
+    return [heading for heading in marked if _exact(heading, works, 0) is None]
 
 
 def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[SourceSentence]) -> Support | None:
@@ -273,12 +249,11 @@ def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[Sourc
     day = next(iter(days_of([operand])), None)
 
     def states(sentence: SourceSentence) -> bool:
-        if day is not None:
-            dated = {mention.day for mention in dates_in(sentence.quote, sentence.language)}
-            return day in dated or (
-                not dated and f"{day:%m-%d}" in days_in(sentence.quote, sentence.language)
-            )
-        return any(values & number.values for number in figures(sentence.quote))
+        if day is None:
+            return any(values & number.values for number in figures(sentence.quote))
+        if dates := dates_in(sentence.quote, sentence.language):
+            return any(mention.day == day for mention in dates)
+        return f"{day:%m-%d}" in days_in(sentence.quote, sentence.language)
 
     holding = [sentence for sentence in shown if states(sentence)]
     holding = [sentence for sentence in holding if sentence.evidence_id in cited] or holding
@@ -303,23 +278,19 @@ def is_prose(quote: str) -> bool:
 
 
 def edited(text: str, named: Sequence[Claim], about: str) -> Decision:
-    """Decide on a sentence of the editor, on the sentences it names.
-
-    `about`: the question."""
+    """Decide on a sentence of the editor, by the sentences it names; `about`: the question."""
     passages = [claim.text for claim in named]
     quotes = [support.quote for claim in named for support in claim.support]
     if is_quote(text, passages):
         return STANDS
     works = [*passages, *quotes, about]
     items = len({support.evidence_id for claim in named for support in claim.support})
-    if problem := _exact(normalise(text), works, items):
-        return problem
-    return ASK if quotes else refused("adds_to_claims")
+    return _exact(text, works, items) or (ASK if quotes else refused("adds_to_claims"))
 
 
 def title(text: str, passages: Sequence[str]) -> Decision:
     """Decide on a title: its numbers, names and words are those of the question, the outline or works."""
-    if problem := _exact(normalise(text), passages, 0):
+    if problem := _exact(text, passages, 0):
         return problem
     held = {term for passage in passages for term in terms(passage)}
     return STANDS if set(terms(text)) <= held else refused("adds_to_claims")
@@ -328,10 +299,7 @@ def title(text: str, passages: Sequence[str]) -> Decision:
 def heading(text: str, passages: Sequence[str]) -> Decision:
     """Decide on words above a block: about those that the question does not have a second reader is asked."""
     decision = title(text, passages)
-    refusal = decision.refusal or Statement(code="")
-    number = single(refusal.text("number")) if refusal.code == "number_missing" else None
-    is_rate = number is not None and number.value in BASES
-    return ASK if refusal.code == "adds_to_claims" or is_rate else decision
+    return ASK if decision.refusal and decision.refusal.code == "adds_to_claims" else decision
 
 
 # fields of works
@@ -367,9 +335,7 @@ def _row(text: str, language: str) -> str:
 
 
 def cell(column: str, text: str, support: Support | None, document: Evidence) -> Decision:
-    """Decide on a cell of the reader's table: copied from the sentence it is from.
-
-    One of an effect is a number or a measure."""
+    """Decide on a cell of the reader's table: copied from the sentence it is from."""
     if support is None:
         return refused("cites_nothing")
     if support.evidence_id != document.evidence_id:
@@ -382,9 +348,7 @@ def cell(column: str, text: str, support: Support | None, document: Evidence) ->
 
 
 def finding(text: str, support: Sequence[Support]) -> Decision:
-    """Decide on a judge's finding: copied from one of its sentences.
-
-    In place of one that is not (`ask`) its sentence is shown."""
+    """Decide on a judge's finding: copied from one of its sentences, else (`ask`) that sentence is shown."""
     if not support:
         return refused("cites_nothing")
     return STANDS if any(are_spans(text, part.quote) for part in support) else ASK
@@ -408,20 +372,12 @@ def passages_of(works: Sequence[Evidence]) -> list[Passage]:
 
 
 def place_of(text: str, passages: Sequence[Passage], name_stems: frozenset[str]) -> list[Passage] | None:
-    """Return the passages that say a field, one for each part of it (a chain's links, a list's entries).
+    """Return the passages that say a field, one for each part of it; None where a part is said nowhere.
 
-    None where a part is said nowhere. `name_stems`: those of the candidate's own names, which need no
-    support."""
-    places: list[Passage] = []
-    for part in _LINK.split(text):
-        words = stems(part) - name_stems
-        if not words:
-            continue
-        place = next((passage for passage in passages if words <= passage[2]), None)
-        if place is None:
-            return None
-        places.append(place)
-    return places
+    `name_stems`: those of the candidate's own names, which need no support."""
+    parts = [said for part in _LINK.split(text) if (said := stems(part) - name_stems)]
+    places = [next((passage for passage in passages if said <= passage[2]), None) for said in parts]
+    return None if None in places else [place for place in places if place is not None]
 
 
 def _passages(work: Evidence) -> list[str]:
@@ -439,7 +395,7 @@ def stems(text: str) -> frozenset[str]:
 
 def reason(text: str, corpus: str) -> Decision:
     """Decide on why a judge graded a work: no number and no coded name that the work does not have."""
-    return _exact(normalise(text), [corpus], 0) or STANDS
+    return _exact(text, [corpus], 0) or STANDS
 
 
 def participants(number: int, corpus: str) -> Decision:

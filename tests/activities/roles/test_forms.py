@@ -474,9 +474,9 @@ def test_a_balance_is_computed_row_by_row_however_long_the_account_is() -> None:
     assert all("Each payment was 10 euros." in [s.quote for s in row.support] for row in draft.claims)
 
 
-def test_the_first_day_that_a_computation_counts_needs_no_work() -> None:
+def test_a_day_that_follows_a_day_of_a_work_is_computed() -> None:
     letter = LETTER.replace(text=f"{LETTER.text} It is from 14 March 2025, the payment from 30 April 2025.")
-    works, shown = (BILL, letter), ["days(2025-03-14, 2025-04-30)"]
+    works, shown = (BILL, letter), ["days(2025-03-14, 2025-04-30)", "2025-03-14 + 1"]
     text = "From {} March to 30 April 2025 interest ran for 47 days [E2]."
     states = [written(text.format(day), computed=shown, works=works)[0].claims[0].state for day in (15, 17)]
     assert states == ["ask", "refused"]
