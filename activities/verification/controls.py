@@ -1,9 +1,8 @@
 """Control sentences: planted errors and true sentences by which a second reader's reading is measured.
 
-They are made of the run's own works and of the sentences to be read, without a rule of wording, so that they
-are in whatever language these are. In the list nothing tells them by their form: a sentence of a work stands
-there as it is or changed, and so does one of the report. They are never printed. Which are made follows from
-the sentences themselves, so that a repeated step has the same.
+They are made of the run's own works and of the sentences to be read, in whatever language these are; nothing
+tells them by their form, and they are never printed. Which are made follows from the sentences themselves, so
+that a repeated step has the same.
 """
 
 import hashlib
@@ -11,7 +10,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice, zip_longest
+from itertools import chain, combinations, islice, zip_longest
 from math import ceil
 from typing import TypeAlias
 
@@ -41,7 +40,7 @@ NEGATORS: Mapping[str, str] = {
     "da": "ikke", "no": "ikke", "nb": "ikke", "sv": "inte", "pl": "nie", "cs": "ne", "ru": "\u043d\u0435",
 }  # fmt: skip
 """The word of each language that is left out, where it is a word by itself."""
-_DIGITS, _AMOUNT = re.compile(r"\d+"), re.compile(r"\d[\d.,\s]*(?<=\d)")
+_AMOUNT = re.compile(r"\d[\d.,\s]*(?<=\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +66,9 @@ class _Pool:
         return hashlib.sha256(f"{self._seed}\n{text}".encode()).digest()
 
     def unlike(self, row: Sentence) -> Sentence | None:
-        """Return a sentence of a work that does not say what a sentence says.
+        """Return a sentence of a work that does not say what a sentence says; None where every work may.
 
-        None where every work may say it, and for all but the first `MAX_COMPARED` sentences: to compare one
-        with those of all works takes long."""
+        None of all but the first `MAX_COMPARED` sentences: to compare one with all works takes long."""
         self._compared += 1
         if self._compared > MAX_COMPARED:
             return None
@@ -103,13 +101,9 @@ def controls(
         if source not in used:
             used.add(source)
             planted.append(_control(text, support, is_true=False))
-    fresh = (row for row in pool.rows if row.quote not in used and _stands_alone(row))
+    fresh = (row for row in pool.rows if row.quote not in used and quotable(normalise(row.quote)))
     true = [_control(normalise(row.quote), row, is_true=True) for row in islice(fresh, len(planted))]
     return (*planted, *true)
-
-
-def _stands_alone(row: Sentence) -> bool:
-    return quotable(normalise(row.quote))
 
 
 def mixed(sentences: Sequence[DraftClaim], planted: Sequence[Control]) -> list[DraftClaim | Control]:
@@ -136,7 +130,7 @@ def _errors(pool: _Pool, rows: Sequence[Sentence], makers: Sequence[_Maker]) -> 
     def made_by(make: _Maker) -> Iterator[_Error]:
         # one at a time: to make all would take most of a worker's time
         for row in rows:
-            if _stands_alone(row) and (made := make(pool, row)):
+            if quotable(normalise(row.quote)) and (made := make(pool, row)):
                 yield *made, row.quote
 
     yield from filter(None, chain.from_iterable(zip_longest(*map(made_by, makers))))
@@ -146,28 +140,31 @@ def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None
     """Return a true sentence with one of its numbers exchanged for the nearest one of its work.
 
     One far off would be known without a look at the work."""
-    plain = normalise(row.quote)
-    numbers = figures(plain, row.language)
+    numbers = figures(row.quote, row.language)
     stated = {value for number in numbers for value in number.values}
     for number in sorted(numbers, key=lambda figure: pool.order(f"{figure.start}")):
         others = [
             (abs(other.value - number.value), pool.order(other.shown), other, sentence.language)
             for sentence in pool.by_work[row.evidence_id]
-            for other in figures(normalise(sentence.quote), sentence.language)
+            for other in figures(sentence.quote, sentence.language)
             if not other.values & stated and _alike(number, other)
         ]
         if others:
             _, _, other, language = min(others, key=lambda each: each[:2])
-            shown = other.shown if language == row.language else _as_in(number, other, row.language)
-            return plain[: number.start] + shown + plain[number.start + len(number.shown) :], row
+            shown = other.shown
+            if language != row.language:  # as that language writes it, with the sign of the other
+                amount = format_decimal(other.value, locale=locale_of(row.language), group_separator=False)
+                shown = amount + _AMOUNT.sub("", number.shown)
+            return _with(row, (number, shown)), row
     return None
 
 
-def _as_in(number: Number, other: Number, language: str) -> str:
-    """Return another number as a language writes it, with the sign of the one whose place it takes."""
-    return format_decimal(other.value, locale=locale_of(language), group_separator=False) + _AMOUNT.sub(
-        "", number.shown
-    )
+def _with(row: Sentence, *changes: tuple[Number, str]) -> str:
+    """Return a sentence with others in the places of its numbers, in their order."""
+    plain = normalise(row.quote)
+    for number, shown in reversed(changes):
+        plain = plain[: number.start] + shown + plain[number.start + len(number.shown) :]
+    return plain
 
 
 def _alike(number: Number, other: Number) -> bool:
@@ -178,26 +175,18 @@ def _alike(number: Number, other: Number) -> bool:
 
 def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence with two of its values exchanged."""
-    plain = normalise(row.quote)
-    if len(_DIGITS.findall(plain)) < 2:  # most sentences, which need no closer look
-        return None
-    values = [figure for figure in figures(plain, row.language) if figure.percent is not False]
-    for place, number in enumerate(values):
-        for other in values[place + 1 :]:
-            far = other.start - number.end >= MIN_BETWEEN
-            if far and _alike(number, other) and not number.values & other.values:
-                middle = plain[number.start + len(number.shown) : other.start]
-                end = plain[other.start + len(other.shown) :]
-                return plain[: number.start] + other.shown + middle + number.shown + end, row
+    values = [figure for figure in figures(row.quote, row.language) if figure.percent is not False]
+    for number, other in combinations(values, 2):
+        far = other.start - number.end >= MIN_BETWEEN
+        if far and _alike(number, other) and not number.values & other.values:
+            return _with(row, (number, other.shown), (other, number.shown)), row
     return None
 
 
 def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[DraftClaim]:
     """Return findings of the report that are changed, in the writer's own wording and language."""
-    claims: dict[str, DraftClaim] = {}
-    for claim in asked:
-        if claim.kind == "finding" and works_of(claim) and not (claim.after or claim.computed):
-            claims[claim.text] = claim
+    findings = (claim for claim in asked if claim.kind == "finding" and works_of(claim))
+    claims = {claim.text: claim for claim in findings if not (claim.after or claim.computed)}
     rows = [
         Sentence(works_of(claim)[0], text, 0.0, language=language)
         for text, claim in claims.items()
@@ -219,14 +208,9 @@ def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
 def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence without the one word that denies it."""
     plain = normalise(row.quote)
-    word = NEGATORS.get(row.language)
-    words = plain.split(" ")
-    places = [place for place, item in enumerate(words) if item.rstrip(".,;:!?") == word]
-    if len(places) != 1 or not places[0]:
-        return None
-    place = places[0]
-    words[place - 1] += words[place].removeprefix(word or "")  # the stop behind it
-    return " ".join((*words[:place], *words[place + 1 :])), row
+    word = re.escape(NEGATORS.get(row.language, " "))
+    text, count = re.subn(rf"(?<=\S) {word}(?=[.,;:!?]*(?: |$))", "", plain)
+    return (text, row) if count == 1 else None
 
 
 OF_A_CLAIM: Sequence[_Maker] = (_number_exchanged, _negator_left_out, _values_exchanged)
