@@ -7,7 +7,7 @@ call -> `printed`. The gate decides; this carries what it decided. Pure function
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from typing import TypeVar
 
 from rapidfuzz import fuzz
@@ -34,10 +34,9 @@ def to_read(sentences: Iterable[C]) -> tuple[C, ...]:
 
 
 def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
-    """Return what the second reader's verdicts make of a sentence.
+    """Return what the second reader's verdicts make of a sentence; one without a verdict stays open.
 
-    One without a verdict stays open; a verdict on a sentence that was not asked about changes nothing. What a
-    reader confirms that let too many planted errors pass is not confirmed."""
+    What a reader confirms that let too many planted errors pass is not confirmed."""
     by_id = {verdict.id: verdict for verdict in verdicts.verdicts}
     read = verdicts.vigilance
     doubt = Statement.of("not_confirmed", noticed=read.noticed, planted=read.planted)
@@ -70,8 +69,7 @@ def carried(claim: C, support: tuple[Support, ...]) -> C:
 def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, counted: bool = True) -> SectionDraft:
     """Return a draft after its second reader.
 
-    `counted`: how well that read is added to the counts of this draft, and not to those of another one that
-    was read in the same call."""
+    `counted`: how well that read counts for this draft, and not for another one of the same call."""
     change = by_verdict(verdicts)
     read = verdicts.vigilance if counted else Vigilance()
     changed = draft.changed(lambda claim: (change(claim),))
@@ -105,31 +103,24 @@ def in_place(claims: Iterable[C]) -> Iterator[C]:
 
 
 def to_reword(draft: SectionDraft, *, whole: bool = False) -> tuple[DraftParagraph, ...]:
-    """Return the paragraphs that the writer is to write once more.
+    """Return the paragraphs that the writer is to write once more, without what their sentences rest on.
 
     Those with sentences that `is_rewordable`, of a list or a table these alone; `whole`: all, of a text that
     lacks something."""
-    paragraphs = (DraftParagraph(claims=draft.answer), *draft.paragraphs)
     shown = (
         [claim for claim in paragraph.claims if whole or is_rewordable(claim) or not claim.is_row]
-        for paragraph in paragraphs
+        for paragraph in (DraftParagraph(claims=draft.answer), *draft.paragraphs)
         if whole or any(map(is_rewordable, paragraph.claims))
     )
-    return tuple(DraftParagraph(claims=tuple(map(_bare, claims))) for claims in shown if claims)
-
-
-def _bare(claim: DraftClaim) -> DraftClaim:
-    """Return a sentence as its writer is shown it again, without what it rests on."""
-    return claim.replace(cites=works_of(claim), support=(), computed=(), marks=())
+    bare = ([c.replace(cites=works_of(c), support=(), computed=(), marks=()) for c in row] for row in shown)
+    return tuple(DraftParagraph(claims=tuple(claims)) for claims in bare if claims)
 
 
 def is_rewordable(claim: DraftClaim) -> bool:
-    """Tell whether a sentence was refused in its first wording, or a row lost fields in it.
-
-    Not because its reader is not believed."""
-    first = claim.state == "refused" or claim.problem is not None
-    believed = claim.problem is None or claim.problem.code != "not_confirmed"
-    return first and believed and not claim.reworded
+    """Tell whether a sentence was refused in its first wording or a row lost fields in it."""
+    if claim.problem is None:
+        return claim.state == "refused" and not claim.reworded
+    return claim.problem.code != "not_confirmed" and not claim.reworded
 
 
 def leaned_on(claims: Iterable[DraftClaim | Claim]) -> set[str]:
@@ -204,7 +195,15 @@ def printed(draft: SectionDraft) -> SectionDraft:
     - General knowledge falls where no sentence on a work stands.
     - The fields that a row lost are listed with the row that stands.
     """
+    former = {claim.id: claim for claim in draft.former}
     gone: list[Refused] = []
+
+    def standing(claim: DraftClaim) -> tuple[DraftClaim, ...]:
+        """Return the sentence, or the one that stood before a second wording which does not stand."""
+        if claim.state == "stands" or claim.id not in former:
+            return (claim,)
+        gone.append(refused(claim, "reworded"))
+        return (former[claim.id],)
 
     def shown(claims: Sequence[DraftClaim], counts: Counter[str]) -> tuple[DraftClaim, ...]:
         standing_claims: list[DraftClaim] = []
@@ -215,42 +214,32 @@ def printed(draft: SectionDraft) -> SectionDraft:
                 if claim.problem is not None:
                     gone.append(refused(claim, "cell"))
                 continue
-            quotes = [] if others_stand and _was_judged(claim) else _in_its_place(claim, counts)
+            # a check refused it, and not that nobody read it
+            judged = claim.problem is not None and claim.problem.code not in ("not_read", "not_confirmed")
+            quotes = [] if others_stand and judged else _in_its_place(claim, counts)
             counts.update(quote.text for quote in quotes)
             gone.append(refused(claim, "wording" if quotes else "claim"))
             standing_claims += quotes
         return tuple(standing_claims)
 
-    gone += [refused(claim, "reworded") for claim in draft.claims if _former_of(claim, draft) is not claim]
-    draft = _without_works(draft.changed(lambda claim: (_former_of(claim, draft),)))
-    draft = draft.replace(
-        answer=_fallen(draft.answer),
-        paragraphs=tuple(p.replace(claims=_fallen(p.claims)) for p in draft.paragraphs),
-    )
-    answer = shown(draft.answer, _quoted(draft.answer))
-    counts = _quoted(claim for paragraph in draft.paragraphs for claim in paragraph.claims)
+    draft = _without_works(draft.changed(standing))
+    answer = _fallen(draft.answer)
+    claims_of = [_fallen(paragraph.claims) for paragraph in draft.paragraphs]
+    answer = shown(answer, _quoted(answer))
+    counts = _quoted(chain(*claims_of))
     paragraphs = [
         DraftParagraph(
-            claims=shown(paragraph.claims, counts),
+            claims=shown(claims, counts),
             heading=paragraph.heading if paragraph.heading and paragraph.heading.state == "stands" else None,
         )
-        for paragraph in draft.paragraphs
+        for paragraph, claims in zip(draft.paragraphs, claims_of, strict=True)
     ]
     return draft.replace(
         answer=answer,
         paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
-        translations=tuple(
-            translation for translation in draft.translations if translation.state == "stands"
-        ),
+        translations=tuple(one for one in draft.translations if one.state == "stands"),
         refused=(*draft.refused, *gone),
     )
-
-
-def _former_of(claim: DraftClaim, draft: SectionDraft) -> DraftClaim:
-    """Return the sentence that stood before a second wording which does not stand, else the sentence."""
-    if claim.state == "stands":
-        return claim
-    return next((former for former in draft.former if former.id == claim.id), claim)
 
 
 def _without_works(draft: SectionDraft) -> SectionDraft:
@@ -261,20 +250,11 @@ def _without_works(draft: SectionDraft) -> SectionDraft:
     return draft.changed(lambda claim: (claim.replace(**fallen) if claim.kind == "background" else claim,))
 
 
-def _was_judged(claim: DraftClaim) -> bool:
-    """Tell whether a check refused a sentence, and not that nobody read it."""
-    return claim.problem is not None and claim.problem.code not in ("not_read", "not_confirmed")
-
-
 def _fallen(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
     """Return the sentences of a paragraph, those refused that lean on refused ones."""
-    leaning, problem = leaning_on_refused(claims), Statement.of("leans_on_refused")
-    return tuple(
-        claim.replace(state="refused", problem=problem)
-        if claim.id in leaning and claim.state == "stands"
-        else claim
-        for claim in claims
-    )
+    leaning = {claim.id for claim in claims if claim.state == "stands"} & leaning_on_refused(claims)
+    fallen = {"state": "refused", "problem": Statement.of("leans_on_refused")}
+    return tuple(claim.replace(**fallen) if claim.id in leaning else claim for claim in claims)
 
 
 def _quoted(claims: Iterable[DraftClaim]) -> Counter[str]:
@@ -286,28 +266,19 @@ def _in_its_place(claim: DraftClaim, counts: Mapping[str, int]) -> list[DraftCla
     if claim.state == "out" or claim.is_row or claim.letter:
         return []
     quotes = [s for s in nearest_quotes(claim) if counts.get(s.quote, 0) < 1 and is_prose(s.quote)]
+    place = {name: getattr(claim, name) for name in ("item", "number", "begins")}
+    ids = (claim.id, *(f"{claim.id}.{number}" for number in range(2, len(quotes) + 1)))
     return [
-        DraftClaim(
-            id=claim.id if not place else f"{claim.id}.{place + 1}",
-            text=quote.quote,
-            item=claim.item,
-            number=claim.number,
-            begins=claim.begins,
-            support=(quote,),
-        )
-        for place, quote in enumerate(quotes)
+        DraftClaim(id=id_, text=quote.quote, support=(quote,), **place)
+        for id_, quote in zip(ids, quotes, strict=False)
     ]
 
 
 def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
     """Return the quote of each work that a claim cites which is nearest to its words, in the order cited."""
-    by_work: dict[str, list[Support]] = {}
-    for support in claim.support:
-        by_work.setdefault(support.evidence_id, []).append(support)
-    return tuple(
-        max(supports, key=lambda s: fuzz.token_set_ratio(claim.text, s.quote))
-        for supports in by_work.values()
-    )
+    likest = sorted(claim.support, key=lambda s: -fuzz.token_set_ratio(claim.text, s.quote))
+    works = dict.fromkeys(support.evidence_id for support in claim.support)
+    return tuple(next(support for support in likest if support.evidence_id == work) for work in works)
 
 
 def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
@@ -322,8 +293,6 @@ def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
 
 def loss(draft: SectionDraft) -> float:
     """Share of the sentences of a draft that do not stand, 0 to 1."""
-    lost = sum(refusal.kind == "claim" for refusal in draft.refused) + sum(
-        claim.state != "stands" for claim in draft.claims
-    )
     standing = sum(claim.state == "stands" for claim in draft.claims)
+    lost = sum(refusal.kind == "claim" for refusal in draft.refused) + len(draft.claims) - standing
     return lost / (lost + standing) if lost else 0.0
