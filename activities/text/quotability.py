@@ -61,11 +61,9 @@ def quote_fault(quote: str, document: Evidence) -> Statement | None:
 
 def fault_under(title: str, quote: str) -> Statement | None:
     """`quote_fault` of one of many quotes of a text, whose heading (`heading_of`) is known."""
-    plain = quote.casefold().strip(" .")
-    beyond = len(plain) - len(title)
-    if (title and plain in title) or (
-        len(title) >= min_chars(title) and title in plain and beyond < min_chars(title)
-    ):
+    plain, least = quote.casefold().strip(" ."), min_chars(title)
+    is_longer = len(title) >= least > len(plain) - len(title) and title in plain
+    if is_longer or (title and plain in title):
         return Statement.of("quote_is_title")
     if _COPYRIGHT.search(quote):
         return Statement.of("quote_is_copyright")
@@ -81,14 +79,10 @@ def heading_of(title: str, text: str) -> str:
 
     Empty where it is none: a record without a title is listed by the start of its text, which ends in an
     ellipsis unless it is the whole text."""
-    is_whole = len(text) < len(title) + min_chars(title)
     title = normalise(title).casefold()
-    cut = title.endswith("...")
-    if cut or is_whole:
-        start = normalise(text[: 2 * len(title) + 200]).casefold()
-        if start == title or (cut and start.startswith(title.rstrip(" ."))):
-            return ""
-    return title.strip(" .")
+    start = normalise(text[: 2 * len(title) + 200]).casefold()
+    is_start = title.endswith("...") and start.startswith(title.rstrip(" ."))
+    return "" if is_start or start == title else title.strip(" .")
 
 
 def holds_findings(label: str) -> bool:

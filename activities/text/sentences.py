@@ -61,15 +61,6 @@ ORDINALS = frozenset(
     ("cs", "da", "de", "et", "eu", "fi", "hr", "hu", "is", "lv", "no", "pl", "sk", "sl", "sr", "tr")
 )
 """Languages that write `the 12th` as `12.`."""
-_ORDER = re.compile(
-    r"\b(?:ignore|disregard|forget) (?:\w+ ){0,3}(?:instructions|prompts?|rules)\b", re.IGNORECASE
-)
-"""Words to the model that reads a text, and not to its reader."""
-_CAPTION = re.compile(
-    r"(?:Supplementary )?(?:Table|Fig(?:ure|\.)|Tabelle|Abb(?:ildung|\.)|Tabla|Figura|Tableau)"
-    r" [A-Z]?\d{1,2}(?:\.\d{1,2})*[A-Za-z]?[.:] |[\u56fe\u8868] ?\d{1,2}[\uff1a:. ]"
-)
-"""The label of a table's or a figure's caption, which says nothing alone."""
 _QUOTATION = re.compile('["\u00ab\u00bb\u2018-\u201f\u300c-\u300f]')
 _THAI = re.compile(r"\S++(?:\s++[^\s\u0e00-\u0e7f]\S*+(?:\s++\S++)?+)*+")
 """A statement of Thai with its numbers and names in other letters."""
@@ -109,18 +100,17 @@ def quotable(plain: str, *, own: bool = False, row: bool = False) -> bool:
 
     No question, heading, list of numbers or citation line. `own`: it is from a text of the kinds
     `OF_THE_USER`. `row`: it is a row of one."""
+    if not min_chars(plain) <= len(plain) <= MAX_SENTENCE:
+        return False
     if row:
-        has_letters = any(map(str.isalpha, plain))
-        return has_letters and min_chars(plain) <= len(plain) <= MAX_SENTENCE and not _ORDER.search(plain)
+        return any(map(str.isalpha, plain))
     says = own and _SAYS.search(plain)
     # in scripts without blanks two characters are about a word
     words = len(plain.split()) + (0 if plain.isascii() else sum(map(is_unspaced, plain)) // 2)
     return (
-        min_chars(plain) <= len(plain) <= MAX_SENTENCE
-        and words >= (MIN_WORDS_SAID if says else MIN_WORDS)
+        words >= (MIN_WORDS_SAID if says else MIN_WORDS)
         and not plain.endswith(("?", ":", "...", "\uff1f", "\uff1a"))
         and plain[0] not in ",;)]}"
-        and not _ORDER.search(plain)
         and sum(map(str.isalpha, plain)) > (MIN_LETTERS_SAID if says else MIN_LETTERS) * len(plain)
         and any(c.isalpha() and not c.isupper() for c in plain)  # a heading is in capitals alone
     )
@@ -134,9 +124,7 @@ def split(
     kind: EvidenceType = "article",
     language: str = ENGLISH,
 ) -> tuple[Sentence, ...]:
-    """Return the quotable sentences of a text, short ones included, in order.
-
-    Kept for the texts seen last, since every step of a loop reads the same documents."""
+    """Return the quotable sentences of a text, short ones included, in order."""
     text, own = text[:MAX_TEXT], kind in OF_THE_USER
     whole = normalise(text)
     heading = heading_of(title, text)
@@ -148,12 +136,8 @@ def split(
             quote = _BULLET.sub("", text[run.start : run.end].strip().lstrip(":;,. "))
             plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
-            if (
-                not quotable(plain, own=True, row=run.is_row)
-                or _CAPTION.match(quote)
-                or plain not in whole
-                or fault_under(heading, plain)
-            ):
+            may_stand = quotable(plain, own=True, row=run.is_row) and plain in whole
+            if not may_stand or fault_under(heading, plain):
                 continue
             result.append(
                 Sentence(
@@ -183,39 +167,36 @@ def _runs(text: str, start: int, end: int, label: str, language: str, *, by_user
     """Return what is quoted alone, under a label: sentences, and in a text of the user's own its rows."""
     rows: list[Unit] = []
     for unit in units(text[start:end], label):
-        placed = Unit(
-            start + unit.start, start + unit.end, unit.head if by_user else "", by_user and unit.is_row
-        )
-        if rows and not (placed.is_row and "\n\n" not in text[rows[-1].end : placed.start]):
+        first, last, is_row = start + unit.start, start + unit.end, by_user and unit.is_row
+        head = unit.head if by_user else ""
+        if rows and not (is_row and "\n\n" not in text[rows[-1].end : first]):
             yield from _joined(text, rows)
             rows = []
-        if placed.is_row:
-            rows.append(placed)
+        if is_row:
+            rows.append(Unit(first, last, head, is_row))
             continue
-        piece = text[placed.start : placed.end]
-        spans = ((placed.start + first, placed.start + last) for first, last in _spans(piece, language))
-        runs = [Unit(*span, placed.head, is_row=False) for span in spans]
+        spans = _spans(text[first:last], language)
+        runs = [Unit(first + one, first + other, head, is_row) for one, other in spans]
         yield from _joined(text, runs) if by_user else runs
     yield from _joined(text, rows)
 
 
 def _joined(text: str, runs: Iterable[Unit]) -> list[Unit]:
-    """Join each run that is too short to be quoted (`Ann is the owner.`) with the next."""
+    """Join each run that is too short to be quoted (`Ann is the owner.`) with its neighbour."""
+
+    def is_short(run: Unit) -> bool:
+        plain = normalise(text[run.start : run.end])
+        return len(plain) < min_chars(plain)
+
     joined: list[Unit] = []
     for run in runs:
-        if joined and _is_short(text, joined[-1]):
+        if joined and is_short(joined[-1]):
             joined[-1] = joined[-1]._replace(end=run.end)
         else:
             joined.append(run)
-    if len(joined) > 1 and _is_short(text, joined[-1]):
-        last = joined.pop()
-        joined[-1] = joined[-1]._replace(end=last.end)
+    if len(joined) > 1 and is_short(joined[-1]):
+        joined[-2:] = [joined[-2]._replace(end=joined[-1].end)]
     return joined
-
-
-def _is_short(text: str, run: Unit) -> bool:
-    plain = normalise(text[run.start : run.end])
-    return len(plain) < min_chars(plain)
 
 
 def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...]:
@@ -245,7 +226,7 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
         before = text[slice(*spans[-1])] if spans else ""
         goes_on = _INITIAL.fullmatch(before) or (language in ORDINALS and _ORDINAL.search(before))
         inside = _ENUMERATOR.match(text, start, end) and not _SAYS_ALL.search(before)
-        if before and (goes_on or inside or (first and first.group(1).islower())):
+        if before and (goes_on or inside or (first and first[1].islower())):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
@@ -281,15 +262,12 @@ def ends_at_units(text: str) -> list[int]:
 def _labelled(text: str, *, by_user: bool = False) -> list[tuple[int, int, str]]:
     """Run of text with the label that stands before each; the label itself is in no run.
 
-    In a text of the user's `own` a label that its value follows is a field (`Funding: 2,000`)."""
+    In a text of the user's own a label that its value follows is a field (`Funding: 2,000`)."""
     runs: list[tuple[int, int, str]] = []
     start, label = 0, ""
     for match in LABEL.finditer(text):
-        if by_user and ":" in match.group() and text[match.end() : match.end() + 1] not in ("", "\n"):
+        if by_user and ":" in match[0] and text[match.end() : match.end() + 1] not in ("", "\n"):
             continue
-        if match.start() > start:
-            runs.append((start, match.start(), label))
-        start, label = match.end(), match.group("label")
-    if start < len(text):
-        runs.append((start, len(text), label))
-    return runs
+        runs.append((start, match.start(), label))
+        start, label = match.end(), match["label"]
+    return [run for run in (*runs, (start, len(text), label)) if run[0] < run[1]]
