@@ -8,6 +8,7 @@ its parts do. Nothing is said of meaning. How rare a word is in general is told 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain, islice
 
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.text.entities import link
@@ -116,17 +117,16 @@ def absent(
         asked = [word for word in asked if word.rarity < MAX_OF_RARE]
         asked = [word for word in asked if _is_marked(word.text) or link(word.text)]
     rarest = next((word for word in asked if word.is_name), None)
-    lacking = [word for word in asked if not occurs(word.text)][:MAX_ABSENT]
-    # the name that the vocabularies prefer, and for a name that they lack the word that is meant
-    others = [
-        [name for name in word.others if terms(name) and occurs(name)][:1]
-        or [name for name in respelled(word.text, asked_in) if not word.others and has(name)][:1]
-        for word in lacking
-    ]
-    return tuple(
-        AbsentWord(word=word.text, instead=tuple(instead), decides=word is rarest and not instead)
-        for word, instead in zip(lacking, others, strict=True)
-    )
+
+    def absent_word(word: _Asked) -> AbsentWord:
+        """Return a word with the name that the vocabularies prefer, else with the word that is meant."""
+        names = (name for name in word.others if terms(name) and occurs(name))
+        meant = () if word.others else (name for name in respelled(word.text, asked_in) if has(name))
+        instead = tuple(islice(chain(names, meant), 1))
+        return AbsentWord(word=word.text, instead=instead, decides=word is rarest and not instead)
+
+    lacking = (word for word in asked if not occurs(word.text))
+    return tuple(map(absent_word, islice(lacking, MAX_ABSENT)))
 
 
 def _asked(question: str, language: str) -> Iterator[_Asked]:
@@ -167,11 +167,8 @@ def _is_marked(word: str) -> bool:
 def _is_compound(word: str, language: str) -> bool:
     """Tell whether a word of another language than English is joined of words that are not rare."""
     places = range(MIN_WITHIN, len(word) - MIN_WITHIN + 1) if language != ENGLISH else ()
-    return any(
-        rarity(word[at:], language) >= MIN_OF_PART
-        and (rarity(word[:at], language) >= MIN_OF_PART or _is_compound(word[:at], language))
-        for at in places
-    )
+    firsts = [word[:at] for at in places if rarity(word[at:], language) >= MIN_OF_PART]
+    return any(rarity(one, language) >= MIN_OF_PART or _is_compound(one, language) for one in firsts)
 
 
 def rarest_words(question: str) -> tuple[str, ...]:
@@ -211,9 +208,8 @@ def _asks(word: str, language: str) -> bool:
     some words in a hundred of a topic are such."""
     functions, plain = stop_words(language), word.casefold()
     pairs = ((plain[:at], plain[at:]) for at in range(2, len(plain) - 1))
-    return stem(plain, language) in {stem(other, language) for other in functions} or any(
-        functions.issuperset(pair) for pair in pairs
-    )
+    is_form = stem(plain, language) in {stem(other, language) for other in functions}
+    return is_form or any(map(functions.issuperset, pairs))
 
 
 def rarity(text: str, language: str = ENGLISH) -> float:

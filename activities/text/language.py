@@ -42,10 +42,8 @@ def language_of(text: str) -> str:
     """Tell the language of a text by its beginning and its middle; empty where it is too short to tell."""
     if len(text) > 2 * READ:
         text = f"{text[:READ]} {text[len(text) // 2 :][:READ]}"
-    letters = sum(map(str.isalpha, text))
-    if letters < MIN_LETTERS and sum(map(is_unspaced, text)) < MIN_UNSPACED:
-        return ""
-    return _classified(text)[0]
+    is_short = sum(map(str.isalpha, text)) < MIN_LETTERS and sum(map(is_unspaced, text)) < MIN_UNSPACED
+    return "" if is_short else _classified(text)[0]
 
 
 @lru_cache(maxsize=2048)
@@ -65,9 +63,7 @@ def language_of_question(question: str) -> str:
 
 
 def main_languages(counts: Mapping[str, int]) -> tuple[str, ...]:
-    """List the languages that at least `MIN_SHARE` of some documents have.
-
-    Of an odd text the language may be told wrong."""
+    """List the languages that at least `MIN_SHARE` of some documents have."""
     least = MIN_SHARE * sum(counts.values())
     return tuple(sorted(language for language, count in counts.items() if language and count >= least))
 

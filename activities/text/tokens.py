@@ -55,9 +55,7 @@ _MARKUP = re.compile(
 
 
 def fold(text: str) -> str:
-    """NFKC, no accents, plain dashes and apostrophes, Greek letters by name, case folded.
-
-    For comparing only."""
+    """NFKC, no accents, plain dashes and apostrophes, Greek letters by name, case folded."""
     if text.isascii():  # of ASCII the other steps change nothing
         return text.casefold()
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
@@ -94,8 +92,7 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
     """Comparison forms of the content words, in order, repeated as often as they occur.
 
     `drug-eluting` gives both of its parts, `IL-6` one joined form; of scripts without blanks each pair of
-    neighbouring characters is a word.
-    """
+    neighbouring characters is a word."""
     # another language than English is folded when its words are reduced
     plain = fold(text) if language == ENGLISH else unicodedata.normalize("NFKC", text).casefold()
     words = _WORD.findall(plain.replace("_", " "))
@@ -128,10 +125,9 @@ def _of_word(word: str, language: str) -> tuple[str, ...]:
 
 
 def _pairs_of_characters(word: str) -> tuple[str, ...]:
-    tokens: list[str] = []
-    for run in re.findall(r"[a-z0-9]{2,}|[^a-z0-9\s'./-]+", word):
-        tokens += [run] if run.isascii() or len(run) == 1 else [a + b for a, b in pairwise(run)]
-    return tuple(tokens)
+    runs = re.findall(r"[a-z0-9]{2,}|[^a-z0-9\s'./-]+", word)
+    pairs = ([run] if run.isascii() or len(run) == 1 else map("".join, pairwise(run)) for run in runs)
+    return tuple(chain.from_iterable(pairs))
 
 
 @cache
@@ -159,22 +155,18 @@ def without_markup(text: str) -> str:
 def phrases(text: str) -> tuple[str, ...]:
     """Return the names and noun phrases of a question as they were typed, in order of appearance.
 
-    Runs of content words between function words, verbs of asking and punctuation. A phrase of only weak words
-    is left out unless there is no other.
-    """
+    Runs of content words; one of only weak words is left out unless there is no other."""
     text = without_markup(text)
     rest = _SURFACE.sub(lambda word: word[0].rstrip(".") if _is_content(word[0]) else ";", text)
     chosen, weak_only = list[str](), list[str]()
-    for words in map(str.split, _BETWEEN.split(rest)):
-        strong = [
-            n for n, word in enumerate(words) if not word.isdigit() and stem(fold(word)) not in weak_stems()
-        ]
+    for words in filter(None, map(str.split, _BETWEEN.split(rest))):
+        strong = [word for word in words if not (word.isdigit() or stem(fold(word)) in weak_stems())]
         if not strong:
-            weak_only += [" ".join(words)] if words else []
+            weak_only.append(" ".join(words))
             continue
-        while words[-1] != words[strong[-1]] and not words[-1].isdigit():  # phase 3, vitamin B 12
+        while words[-1] != strong[-1] and not words[-1].isdigit():  # phase 3, vitamin B 12
             words.pop()
-        chosen.append(" ".join(words[strong[0] :]))
+        chosen.append(" ".join(words[words.index(strong[0]) :]))
     by_form = {fold(phrase): phrase for phrase in reversed(chosen) if len(phrase) > 1}
     return tuple(sorted(by_form.values(), key=text.find)) or tuple(dict.fromkeys(weak_only))
 

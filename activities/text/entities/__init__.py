@@ -1,8 +1,7 @@
 """Names of drugs, classes, substances, proteins, diseases and symptoms, from well-kept vocabularies.
 
-A name is found by its key: its words and numbers in lower case, joined by single spaces, with compatibility
-forms resolved (NFKC), Greek letters by name, British spellings made American, possessives and plurals
-removed. `IL-6`, `IL6` and `il 6` have one key; so have `Crohn's disease` and `Crohn disease`.
+A name is found by its key: its words and numbers, folded, in American spelling, without possessives and
+plurals. `IL-6`, `IL6` and `il 6` have one key; so have `Crohn's disease` and `Crohn disease`.
 
 `names.zip` holds the index of keys ready made (`benchmarks/names_index.py` makes it from published
 vocabularies; `docs/vocabularies.md` has provenance and licences). Importing this loads no data; the first
@@ -18,7 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from importlib import resources
-from itertools import dropwhile, takewhile
+from itertools import takewhile
 from typing import Literal, NamedTuple, cast
 
 import marisa_trie
@@ -143,15 +142,12 @@ def word_key(word: str) -> str:
 def pieces(text: str) -> list[Piece]:
     """Return the words and numbers of a text in order, without possessive endings."""
     items: list[Piece] = []
-    end = 0
     for match in _PIECE.finditer(text):
-        start = match.start()
-        word = match.group()
-        if word in ("s", "S") and start and text[start - 1] in "'\u2019":
+        start, end = match.span()
+        if match[0] in ("s", "S") and text.endswith(("'", "\u2019"), 0, start):
             continue
-        joined = bool(items) and _GAP.fullmatch(text, end, start) is not None
-        items.append(Piece(word_key(word), start, match.end(), joined))
-        end = match.end()
+        joined = bool(items) and _GAP.fullmatch(text, items[-1].end, start) is not None
+        items.append(Piece(word_key(match[0]), start, end, joined))
     return items
 
 
@@ -167,46 +163,44 @@ def link(text: str) -> tuple[Entity, ...]:
     A substance inside a longer name of another kind (insulin receptor, dopamine antagonist) is not reported.
     About a millisecond for an abstract; the first call of a process opens the index.
     """
-    lexicon = names()
     parts = pieces(text)
     entities: list[Entity] = []
     at = 0
     while at < len(parts):
-        match = _longest(lexicon, text, parts, at)
-        if match is None:
-            at += 1
-            continue
-        last, entry = match
-        head = _head(lexicon, parts, last) if entry.kind in _SUBSTANCES else 0
-        # after `anti-` stands what is worked against
-        is_opposed = at > 0 and parts[at].joined and parts[at - 1].key == "anti"
-        if not head and not (entry.kind in _SUBSTANCES and is_opposed):
-            start, end = parts[at].start, parts[last - 1].end
-            entities.append(replace(entry, surface=text[start:end], start=start, end=end))
-        at = head or last
+        last, entry = _longest(text, parts, at) or (at + 1, None)
+        if entry is not None:
+            is_substance = entry.kind in _SUBSTANCES
+            head = _head(parts, last) if is_substance else 0
+            # after `anti-` stands what is worked against
+            is_opposed = is_substance and at > 0 and parts[at].joined and parts[at - 1].key == "anti"
+            if not head and not is_opposed:
+                start, end = parts[at].start, parts[last - 1].end
+                entities.append(replace(entry, surface=text[start:end], start=start, end=end))
+            last = head or last
+        at = last
     return tuple(entities)
 
 
-def _longest(lexicon: Names, text: str, parts: list[Piece], at: int) -> tuple[int, Entity] | None:
+def _longest(text: str, parts: list[Piece], at: int) -> tuple[int, Entity] | None:
     """Return the longest name that begins with piece `at`: the piece after it, and its entity."""
     if at and parts[at].start == parts[at - 1].end:
         return None  # the middle of a code: CD4
     joined = takewhile(lambda piece: piece.joined, parts[at + 1 : at + _MAX_PIECES])
     run = " ".join((parts[at].key, *(piece.key for piece in joined)))
-    for name in reversed(cast("list[str]", lexicon.trie.prefixes(run))):
-        if name != run and run[len(name) : len(name) + 1] != " ":
-            continue  # it ends within a word
+    for name in reversed(cast("list[str]", names().trie.prefixes(run))):
         last = at + 1 + name.count(" ")
-        if last < len(parts) and parts[last].start == parts[last - 1].end:
-            continue  # it ends in the middle of a code
-        entries = [
-            entity_at(offset)
-            for offset, rule in lexicon.occurrences(name)
-            if _is_written(rule, text, parts[at].start, parts[last - 1].end)
-        ]
-        if entries:
-            return last, min(entries, key=lambda e: _PREFERENCE.index(e.kind))
+        in_code = last < len(parts) and parts[last].start == parts[last - 1].end
+        if in_code or not f"{run} ".startswith(f"{name} "):
+            continue  # it ends in the middle of a code or of a word
+        span = parts[at].start, parts[last - 1].end
+        written = [at for at, rule in names().occurrences(name) if _is_written(rule, text, *span)]
+        if written:
+            return last, min(map(entity_at, written), key=_preference)
     return None
+
+
+def _preference(entity: Entity) -> int:
+    return _PREFERENCE.index(entity.kind)
 
 
 def _is_written(rule: int, text: str, start: int, end: int) -> bool:
@@ -220,10 +214,10 @@ def _is_written(rule: int, text: str, start: int, end: int) -> bool:
     return surface[:1].isupper() and bool(before) and before[-1] not in ".:?!"
 
 
-def _head(lexicon: Names, parts: list[Piece], at: int) -> int:
+def _head(parts: list[Piece], at: int) -> int:
     """Tell where the head ends that the name before piece `at` belongs to; 0 where there is none."""
     for index, piece in enumerate(parts[at : at + _BETWEEN], at):
-        if piece.joined and piece.key in lexicon.heads:
+        if piece.joined and piece.key in names().heads:
             return index + 1
         if not piece.joined or (len(piece.key) > 2 and not piece.key.isdigit()):
             break
@@ -232,14 +226,12 @@ def _head(lexicon: Names, parts: list[Piece], at: int) -> int:
 
 def _entities(name: str) -> list[Entity]:
     """Return the entities of a name that stands alone, however it is written; of its base for a salt."""
-    lexicon = names()
-    key_of_name = key(name)
-    inner = dropwhile(lexicon.salts.__contains__, key_of_name.split())
-    inner = dropwhile(lexicon.salts.__contains__, reversed([*inner]))
-    base = " ".join(reversed([*inner]))
-    matches = lexicon.occurrences(key_of_name) or lexicon.occurrences(base)
+    words = key(name).split()
+    bare = [place for place, word in enumerate(words) if word not in names().salts]
+    base = words[bare[0] : bare[-1] + 1] if bare else []
+    matches = names().occurrences(" ".join(words)) or names().occurrences(" ".join(base))
     entities = [replace(entity_at(offset), surface=name, end=len(name)) for offset, _ in matches]
-    return sorted(entities, key=lambda entity: _PREFERENCE.index(entity.kind))
+    return sorted(entities, key=_preference)
 
 
 def resolve(name: str) -> Entity | None:
@@ -249,9 +241,8 @@ def resolve(name: str) -> Entity | None:
 
 def same(a: str, b: str) -> bool:
     """Tell whether two names are one entity's: spellings, synonyms, brands and salts of it."""
-    if key(a) == key(b):
-        return bool(key(a))
-    return bool({entity.id for entity in _entities(a)} & {entity.id for entity in _entities(b)})
+    ids, others = ({key(name), *(entity.id for entity in _entities(name))} for name in (a, b))
+    return bool((ids & others) - {""})
 
 
 def of_kind(text: str, kinds: Sequence[Kind]) -> tuple[Entity, ...]:
