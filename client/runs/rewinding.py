@@ -109,7 +109,7 @@ class Boundary:
     execution: str
     """Temporal's id of the execution."""
     event_id: int
-    """The event with which the workflow task was completed that began the iteration."""
+    """The event with which the workflow task was completed that is decided again."""
 
 
 async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
@@ -129,17 +129,25 @@ async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
         await _terminate(client, workflow_id, f"rewound to iteration {iteration}", GOES_ON)
     for child in children:
         await _terminate(client, child, f"{workflow_id} was rewound")
-    answer = await client.workflow_service.reset_workflow_execution(
-        ResetWorkflowExecutionRequest(
-            namespace=client.namespace,
-            workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=boundary.execution),
-            reason=f"rewound to iteration {iteration}",
-            workflow_task_finish_event_id=boundary.event_id,
-            request_id=str(uuid.uuid4()),
-            reset_reapply_exclude_types=LEFT_BEHIND,
-        )
+    return await reset(client, workflow_id, boundary, f"rewound to iteration {iteration}", str(uuid.uuid4()))
+
+
+async def reset(
+    client: Client, workflow_id: str, boundary: Boundary, reason: str, request_id: str, *, whole: bool = False
+) -> str:
+    """Begin a new execution with the history up to a boundary; return Temporal's id of it.
+
+    `whole`: with the messages after it. Raises RPCError.
+    """
+    request = ResetWorkflowExecutionRequest(
+        namespace=client.namespace,
+        workflow_execution=WorkflowExecution(workflow_id=workflow_id, run_id=boundary.execution),
+        reason=reason,
+        workflow_task_finish_event_id=boundary.event_id,
+        request_id=request_id,
+        reset_reapply_exclude_types=() if whole else LEFT_BEHIND,
     )
-    return answer.run_id
+    return (await client.workflow_service.reset_workflow_execution(request)).run_id
 
 
 async def find_boundary(

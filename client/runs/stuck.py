@@ -4,14 +4,12 @@ import time
 from dataclasses import dataclass
 from datetime import UTC
 
-from temporalio.api.common.v1 import WorkflowExecution
 from temporalio.api.enums.v1 import EventType, WorkflowTaskFailedCause
 from temporalio.api.history.v1 import HistoryEvent
-from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from client.runs.rewinding import LEFT_BEHIND, decoded
+from client.runs.rewinding import Boundary, decoded, reset
 
 MIN_ATTEMPTS = 3
 """Attempts at one task after which a run counts as stuck: the first may be those of a worker that died."""
@@ -92,22 +90,15 @@ async def give_up(client: Client, still: Standstill) -> bool:
     report, which is False. Raises RPCError.
     """
     handle = client.get_workflow_handle(still.run_id, run_id=still.execution)
-    boundary = still.completed_at if still.given_up else still.failed_at
-    if still.given_up >= MAX_GIVEN_UP or not boundary:
+    boundary = Boundary(still.execution, still.completed_at if still.given_up else still.failed_at)
+    if still.given_up >= MAX_GIVEN_UP or not boundary.event_id:
         await handle.terminate(reason=still.line)
         return False
-    request = ResetWorkflowExecutionRequest(
-        namespace=client.namespace,
-        workflow_execution=WorkflowExecution(workflow_id=still.run_id, run_id=still.execution),
-        reason=still.line,
-        workflow_task_finish_event_id=boundary,
-        request_id=f"give-up-{still.execution}",  # of several workers one resets it
-        reset_reapply_exclude_types=LEFT_BEHIND if still.given_up else (),
-    )
     asked = {"reason": still.reason or "its next step cannot be decided", "attempt": still.given_up + 1}
     if not still.given_up:  # before it goes on: what it cannot read may come again at once
         await handle.signal(GIVE_UP, asked)
-    await client.workflow_service.reset_workflow_execution(request)
+    once = f"give-up-{still.execution}"  # of several workers one resets it
+    await reset(client, still.run_id, boundary, still.line, once, whole=not still.given_up)
     if still.given_up:
         await client.get_workflow_handle(still.run_id).signal(GIVE_UP, asked)
     return True
