@@ -42,11 +42,10 @@ from client.embedded.workers import (
     NoSupervisor,
     ProcessesEnded,
     Wanted,
-    have_worker,
     open_runs,
     state_of,
+    tell_replaced,
     waiting_line,
-    waits_for,
 )
 from client.failures import Hint, NoConnection
 
@@ -90,13 +89,11 @@ async def _start(settings: Settings, *, worker: bool, restart: bool, say: Say) -
         began = await running_server(settings, places)
         wanted = Wanted.by(settings, places) if worker else None
         former = (await answer_of(places)).worker if worker else None
-        if wanted and former is None:
-            await wanted.ask(places)  # while the server starts
+        if wanted:
+            await wanted.ask(places, force=restart)  # while the server starts
         client, note = await connected(places, began=began)
-        if wanted and former is not None:
-            await have_worker(client, places, wanted, say, former=former, restart=restart)
-        if wanted and former is None and (waiting := await waits_for(client, places, wanted, wanted.lane)):
-            say("; ".join(waiting))
+        if wanted:
+            await tell_replaced(client, places, wanted, say, former=former)
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
     return Connection(
@@ -130,7 +127,9 @@ async def serve(
                 if not offline.lane.lacks(lane):
                     wanted, lacking = offline, []
             if worker is None or not lacking:
-                await have_worker(connection.client, places, wanted, say, former=worker)
+                await wanted.ask(places)
+                if worker is not None:
+                    await tell_replaced(connection.client, places, wanted, say, former=worker)
                 patient_until = time.monotonic() + WORKER_START_SECONDS
             if lacking and (runs := await open_runs(connection.client, queue)):
                 say(f"{waiting_line(runs, lacking)}; run `determinator up` with the same settings")

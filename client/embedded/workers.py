@@ -135,34 +135,20 @@ def processes_of(settings: Settings) -> int:
     return min(settings.workers or os.cpu_count() or 1, MAX_PROCESSES)
 
 
-async def have_worker(
-    client: Client,
-    places: Places,
-    wanted: Wanted,
-    say: Say,
-    *,
-    former: WorkerNote | None,
-    restart: bool = False,
+async def tell_replaced(
+    client: Client, places: Places, wanted: Wanted, say: Say, *, former: WorkerNote | None
 ) -> None:
-    """See that the worker of the home has the wanted settings, in place of the `former` one.
-
-    It is said which runs wait for others. Raises NoConnection, RPCError.
-    """
-    worker = (await wanted.ask(places, force=restart)).worker
-    if former is not None and worker is not None and worker.fingerprint != former.fingerprint:
-        waiting = await waits_for(client, places, wanted, worker.lane)
-        say("; ".join(["restarting the background worker: your settings have changed", *waiting]))
-
-
-async def waits_for(client: Client, places: Places, wanted: Wanted, has: Lane) -> list[str]:
-    """Return `1 run waits for a worker with OPENAI_API_KEY (ask-...)`, a line each. Raises RPCError."""
-    lines = []
+    """Say that a worker with other settings was replaced, and which runs wait for those. Raises RPCError."""
+    if former is not None and former.fingerprint == wanted.fingerprint:
+        return
+    lines = [] if former is None else ["restarting the background worker: your settings have changed"]
     for lane in [lane for file in places.lanes.glob("*.json") if (lane := lane_of(places.lanes, file.stem))]:
-        if (lacking := has.lacks(lane)) and (
+        if (lacking := wanted.lane.lacks(lane)) and (
             runs := await open_runs(client, lane.queue(wanted.settings.task_queue))
         ):
             lines.append(waiting_line(runs, lacking))
-    return lines
+    if lines:
+        say("; ".join(lines))
 
 
 def waiting_line(runs: list[str], lacking: list[str]) -> str:
