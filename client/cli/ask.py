@@ -25,13 +25,21 @@ from client.cli.common import (
 from client.cli.options import FILTERS, GroupedCommand, question_options
 from client.failures import BadInput, Exit, NoSuchRun
 from client.model_servers import listed_models, local_servers
-from client.runs.checks import check_output
+from client.runs.checks import check_output, question_of_file
 from client.runs.options import KEYS, chosen
 from client.runs.request import build_request
 from client.terminal import TEMPORALS_VIEW, interactive, plain, print_error
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from activities.report.schema import Report
     from activities.settings import Settings
+    from client.api import Determinator
+    from client.run import Run
+    from client.runs.follow import Ended
+
+    Put = Callable[[object], None]
 
 
 GROUPS = {
@@ -93,11 +101,8 @@ def ask(
     """
     settings = load_settings(offline=offline or None, openai_base_url=openai_base_url)
     options = chosen(flags)
-    if not (detach or as_json or options.get("clarify") or settings.clarify):
-        from client.terminal import interactive
-
-        if interactive():
-            options["clarify"] = "ask"
+    if interactive() and not (detach or as_json or options.get("clarify") or settings.clarify):
+        options["clarify"] = "ask"
     text = with_files(settings, " ".join(question).strip(), audio, image, confirmed=yes)
     if output is not None:
         check_output(output)
@@ -156,9 +161,6 @@ def with_files(
     What was heard or read may be wrong: a person sees it and may change it before it is asked, or has
     `confirmed` it. Raises BadInput.
     """
-    from client.runs.checks import question_of_file
-    from client.terminal import interactive
-
     files = [(path, heard) for path, heard in ((audio, "heard"), (image, "read")) if path is not None]
     if not files:
         return question
@@ -172,18 +174,6 @@ def with_files(
     if not interactive():
         raise BadInput("what a file says is not asked unseen: repeat with --yes, or type it as QUESTION")
     return str(click.prompt("Enter asks this; or type the question", default=whole, err=True)).strip()
-
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from activities.report.schema import Report
-    from client.api import Determinator
-    from client.run import Run
-    from client.runs.follow import Ended
-
-    Put = Callable[[object], None]
-    """Prints data to stdout."""
 
 
 @click.command()

@@ -49,8 +49,8 @@ def test_what_was_read_is_not_asked_unseen(home: Path, scan: Path) -> None:
 
 
 def test_a_person_sees_and_may_change_what_was_read(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("client.terminal.interactive", lambda: True)
-    monkeypatch.setattr("client.runs.checks.question_of_file", lambda *_: HEARD)
+    monkeypatch.setattr("client.cli.ask.interactive", lambda: True)
+    monkeypatch.setattr("client.cli.ask.question_of_file", lambda *_: HEARD)
     for typed, question in (("", HEARD), ("Does aspirin help?", "Does aspirin help?")):
         monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text, typed=typed: typed)
         assert ask.with_files(Settings(), "", None, Path("scan.png"), confirmed=False) == question
