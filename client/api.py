@@ -19,9 +19,9 @@ import asyncio
 from contextlib import AsyncExitStack, nullcontext
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self, TypeVar, Unpack, cast
+from typing import TYPE_CHECKING, Any, Self, Unpack, cast
 
-from temporalio.client import WorkflowUpdateFailedError
+from temporalio.client import Client, WorkflowUpdateFailedError
 from temporalio.service import RPCError
 
 from activities.contracts.errors import DeterminatorError
@@ -35,7 +35,7 @@ from client.failures import BadInput, Failure, no_such_run
 from client.listing import EVERY, Filter, Listing, Row, description, find_run, list_runs, status_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Awaitable, Callable, Collection
 
     from activities.contracts.evidence import Evidence, Filters, SourceOption
     from activities.refresh_activity import RefreshOutcome
@@ -51,7 +51,6 @@ if TYPE_CHECKING:
     from workflows.types import ResearchRequest
 
 
-T = TypeVar("T")
 EXPECTED = (Failure, DeterminatorError, RPCError, WorkflowUpdateFailedError)
 """Errors that the methods raise for a person to read; `client.failures.as_failure` words them."""
 
@@ -214,19 +213,21 @@ class Determinator:
         """
         from client.run import Run
 
+        connection, run_id = await self._find(find_run, name, worker=worker)
+        return Run(self.settings, connection, run_id, say=self.say)
+
+    async def _find(
+        self, find: "Callable[[Client, str], Awaitable[str]]", name: str, *, worker: bool = True
+    ) -> tuple[Connection, str]:
+        """Return the id that a name stands for, and a connection on whose queue it is served."""
         if self.is_new:
             raise no_such_run(name)
         connection = await self.connect(worker=False)
-        run_id = await find_run(connection.client, name)
-        connection = await self._served(connection, run_id) if worker else connection
-        return Run(self.settings, connection, run_id, say=self.say)
-
-    async def _served(self, connection: Connection, run_id: str) -> Connection:
-        """Return the connection, with a worker for the queue of a run where the embedded server has it."""
-        if not connection.embedded or (state := await description(connection.client, run_id)) is None:
-            return connection
-        running = status_of(state) == "running"
-        return await serve(self.settings, connection, state.task_queue, running=running, say=self.say)
+        run_id = await find(connection.client, name)
+        if worker and connection.embedded and (state := await description(connection.client, run_id)):
+            running, queue = status_of(state) == "running", state.task_queue
+            connection = await serve(self.settings, connection, queue, running=running, say=self.say)
+        return connection, run_id
 
     async def start_review(self, protocol: Path | str, *, user: str = "") -> "Review":
         """Start the systematic review of a protocol, or join it where it is under way.
@@ -257,11 +258,7 @@ class Determinator:
         from client.reviews.review import Review
         from client.reviews.start import find_review
 
-        if self.is_new:
-            raise no_such_run(name)
-        connection = await self.connect(worker=False)
-        run_id = await find_review(connection.client, name)
-        return Review(self.settings, await self._served(connection, run_id), run_id)
+        return Review(self.settings, *await self._find(find_review, name))
 
     async def reviews(self) -> list[str]:
         """Return the ids of all reviews, the newest first. Raises NoConnection."""

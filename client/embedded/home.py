@@ -198,7 +198,11 @@ def fingerprint(settings: Settings, places: Places) -> str:
         },
         "plugins": plugins(),
     }
-    text = json.dumps(effective, sort_keys=True, default=str)
+    return digest(effective, places)
+
+
+def digest(value: object, places: Places) -> str:
+    text = json.dumps(value, sort_keys=True, default=str)
     return hmac.new(random_key(places.fingerprint_key), text.encode(), hashlib.sha256).hexdigest()
 
 
@@ -230,12 +234,6 @@ def plugins() -> dict[str, str]:
 
 def lane_of_settings(settings: Settings, places: Places) -> Lane:
     """Return what the runs of a command with these settings need of a worker."""
-    secret = random_key(places.fingerprint_key)
-
-    def digest(value: object) -> str:
-        text = json.dumps(value, sort_keys=True, default=str)
-        return hmac.new(secret, text.encode(), hashlib.sha256).hexdigest()[:16]
-
     environment, secrets = worker_environment(settings), secret_variables()
     fields = Settings.model_fields
     skipped = {*CLIENT_ONLY, *OF_PROCESS, *secrets.values()}
@@ -250,7 +248,7 @@ def lane_of_settings(settings: Settings, places: Places) -> Lane:
     differing |= {f"plugin {name}": value for name, value in plugins().items()}
     return Lane(
         keys=tuple(sorted(name for name, field in secrets.items() if getattr(settings, field) is not None)),
-        settings={name: digest(value) for name, value in differing.items()},
+        settings={name: digest(value, places)[:16] for name, value in differing.items()},
     )
 
 
