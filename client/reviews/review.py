@@ -35,15 +35,15 @@ from client.embedded.keeper import keep_alive
 from client.failures import BadInput, Failure, NoAnswer, faults_of
 from client.listing import Row, describe
 from client.run import named
-from client.runs.query import query
+from client.runs.query import answered, query
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress
 
 UPDATE_SECONDS = 60.0
 POLL_SECONDS = 0.5
 STEP_SECONDS = 10.0
 """Time in which a step of the review is waited for, before nothing waits for people."""
-STARTS, START_SECONDS = 30, 2.0
-"""How often, and after how long, a review is asked again whose worker is being started."""
+START_SECONDS = 60.0
+"""How long a review is asked again whose worker is being started."""
 M = TypeVar("M", bound=BaseModel)
 Number = Annotated[int, Field(ge=0)]
 Settled = Literal["include", "exclude"]
@@ -154,12 +154,11 @@ class Review:
 
     async def _asked(self, name: str, kind: type[M]) -> M:
         """Query it; wait for a worker of this machine that is being started. Raises NoAnswer, NoSuchRun."""
-        for _ in range(STARTS if self.connection.embedded else 0):
-            try:
-                return await query(self.connection.client, self.id, name, kind)
-            except NoAnswer:
-                await asyncio.sleep(START_SECONDS)
-        return await query(self.connection.client, self.id, name, kind)
+
+        async def ask() -> M:
+            return await query(self.connection.client, self.id, name, kind)
+
+        return await keep_alive(self.settings, self.connection, answered(self.connection, ask, START_SECONDS))
 
     async def records(self, view: ReviewState | None = None) -> Records:
         view = view or await self.view()

@@ -75,12 +75,14 @@ async def query(
     return answer
 
 
-async def answered(connection: Connection, ask: Callable[[], Awaitable[Answer]]) -> Answer:
+async def answered(
+    connection: Connection, ask: Callable[[], Awaitable[Answer]], seconds: float = WORKER_SECONDS
+) -> Answer:
     """Return an answer of a run, after waiting for the worker of a home that is just starting.
 
     Raises NoAnswer.
     """
-    patience = WORKER_SECONDS if connection.embedded else 0.0
+    patience = seconds if connection.embedded else 0.0
     deadline = max(time.monotonic() + patience, connection.patient_until)
     while True:
         try:
