@@ -28,8 +28,8 @@ from activities.report.formats.text import clean
 from activities.report.strength import TYPE_NAMES
 from activities.review.archive import Published
 from activities.review.bias import ANSWER_NAMES, DOMAINS, JUDGEMENT_NAMES, QUESTIONS, SOURCE, BiasAssessment
-from activities.review.extraction import AGREED
-from activities.review.findings import Findings, Synthesis
+from activities.review.extraction import AGREED, Value
+from activities.review.findings import ExcludedText, Findings, Synthesis
 from activities.review.protocol import Protocol
 
 EFFECT = N_("Effect (95% interval)")
@@ -241,9 +241,12 @@ def _bias(findings: Findings) -> Iterator[Block]:
 
 def _signals(assessment: BiasAssessment, findings: Findings) -> Iterator[tuple[Cell, ...]]:
     for row in assessment.answers:
-        why = row.reason or (_("see the quote") if row.support else "")
         told = (row.field, _(QUESTIONS[row.field]), _(ANSWER_NAMES[row.text]))
-        yield (*map(cell, told), _quoted(why, row.support, findings))
+        yield (*map(cell, told), _quoted(_why(row), row.support, findings))
+
+
+def _why(row: Value | ExcludedText) -> str:
+    return row.reason or (_("see the quote") if row.support else "")
 
 
 def _full_texts(findings: Findings) -> Iterator[Block]:
@@ -252,7 +255,7 @@ def _full_texts(findings: Findings) -> Iterator[Block]:
         cells = [
             (
                 *(cell(text.title), cell(text.criterion or _("not stated"))),
-                _quoted(text.reason or _("see the quote"), text.support, findings),
+                _quoted(_why(text), text.support, findings),
             )
             for text in findings.excluded
         ]

@@ -108,7 +108,9 @@ def _result(published: Published) -> Iterator[Block]:
 
 def _included(published: Published) -> Iterator[Block]:
     states = enumerate(final_states(published))
-    included = [(n, published.records.records[n]) for n, state in states if state == "included"]
+    lost = {n for n, text in published.state.got.items() if text == "not_retrieved"}
+    kept = (n for n, state in states if state == "included" and n not in lost)
+    included = [(n, published.records.records[n]) for n in kept]
     rows = [
         (
             str(n),

@@ -182,7 +182,7 @@ async def waiting(target: "Review", as_json: bool, by: str | None) -> None:
     for blanks, text in (line for task in tasks for line in shown(task)):
         print_text(" " * blanks + plain(text))
     if not tasks:
-        say(f"nothing waits. {where(seen)}")
+        say(where(seen) if seen.awaited and not by else f"nothing waits. {where(seen)}")
 
 
 def shown(task: "Task") -> Iterator[tuple[int, str]]:

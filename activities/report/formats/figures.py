@@ -243,7 +243,11 @@ def pool_panel(pool: Pool) -> Panel | None:
         pool.measure,
         [(row.effect.study, row.result) for row in pool.rows],
         [row.weight for row in pool.rows],
-        [(_("Fixed effect"), pool.fixed), (_("Random effects"), pool.hartung_knapp)],
+        [
+            (_("Fixed effect"), pool.fixed),
+            (_("Random effects"), pool.random),
+            (_("Random effects (Hartung and Knapp)"), pool.hartung_knapp),
+        ],
         pool.prediction,
         f"{q} (df {len(pool.rows) - 1}, {p}), I\u00b2 = {percent(pool.i2, 1)}, {tau2}",
     )
@@ -271,6 +275,7 @@ def pooled(title: str, pool: Pool, *, drawn: bool = True) -> Iterator[Figure | T
         yield Figure("", drawing("effects", title, words, [made]), words=title)
     rows = [(clean(row.effect.study), interval_text(row.result), percent(row.weight, 1)) for row in pool.rows]
     rows.append((_("Fixed effect"), interval_text(pool.fixed), ""))
+    rows.append((_("Random effects"), interval_text(pool.random), ""))
     rows.append((_("Random effects (Hartung and Knapp)"), interval_text(pool.hartung_knapp), ""))
     if pool.prediction is not None:
         rows.append((_("Prediction interval"), interval_text(pool.prediction), ""))

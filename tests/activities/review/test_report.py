@@ -9,14 +9,17 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from activities.analysis.meta_analysis import interval_text
 from activities.contracts.appraisal import WorkFacts
-from activities.contracts.evidence import Identifiers, Support, Usage
+from activities.contracts.evidence import EvidenceRef, Identifiers, Support, Usage
 from activities.messages import CATALOGUES
 from activities.report.formats import WRITTEN, render_document
+from activities.report.formats.blocks import Table
+from activities.report.formats.figures import pool_panel, pooled
 from activities.review.archive import Published
 from activities.review.bias import SOURCE, BiasAssessment
 from activities.review.chapters import ITEMS, NOT_REPORTED, checklist
-from activities.review.decisions import Decision
+from activities.review.decisions import Decision, Marks
 from activities.review.export import files, without_names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
 from activities.review.findings import ExcludedText, Findings, Study, synthesise
@@ -221,6 +224,36 @@ def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it()
         assert bare_places[number] == NOT_REPORTED, number
     titles = {chapter.title for chapter in document(published(), "").chapters}
     assert {place for place in places.values() if place != NOT_REPORTED} <= titles
+
+
+def test_a_person_who_excludes_without_a_quote_is_not_given_one() -> None:
+    excluded = (ExcludedText(title="Rats", criterion="Animals were studied."),)
+    text = page(findings=findings().replace(excluded=excluded)).decode()
+    assert "Rats" in text
+    assert "see the quote" not in text
+
+
+def test_a_record_whose_text_was_not_retrieved_is_not_listed_as_included() -> None:
+    titles = Marks(first="ii", second="ii", labels="..", words="..")
+    marks = {"titles": titles, "full_texts": Marks.of(2), "got": {1: "not_retrieved"}}
+    refs = tuple(
+        EvidenceRef(evidence_id=name, blob=f"blobs/{name}", source="alpha", title=name)
+        for name in ("here", "gone")
+    )
+    text = page(state=STATE.model_copy(update=marks), records=Records(records=refs)).decode()
+    assert "| here |" in text
+    assert "gone" not in text
+
+
+def test_the_interval_of_a_conclusion_stands_in_its_forest_plot() -> None:
+    (synthesis,) = findings().syntheses
+    assert synthesis.pool is not None
+    (plot,) = (block for block in pooled("", synthesis.pool, drawn=False) if isinstance(block, Table))
+    rows = {row[0].text: row[1].text for row in plot.rows}
+    assert rows["Random effects"] == interval_text(synthesis.pool.random)
+    drawn = pool_panel(synthesis.pool)
+    assert drawn
+    assert {mark.label: mark.text for mark in drawn.marks}["Random effects"] == rows["Random effects"]
 
 
 @pytest.mark.parametrize("language", CATALOGUES)
