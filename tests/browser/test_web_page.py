@@ -169,6 +169,28 @@ def test_examples_fill_the_box_and_do_not_run(browser: Browser, served: Served) 
     expect(page.locator("#history")).to_contain_text("There are no runs yet")
 
 
+def test_a_record_stays_on_the_page_when_a_decision_is_refused(
+    browser: Browser, served: Served, tmp_path: Path
+) -> None:
+    (tmp_path / "a.csv").write_text("title,abstract\nTrial of metformin,Metformin was tried.\n")
+    (tmp_path / "protocol.toml").write_text(
+        'title = "Two"\nrecords = ["a.csv"]\ncriteria = [{ id = "I1", text = "on metformin" }]\n'
+        'screeners = [{ name = "ada" }, { name = "bob" }]\n'
+        '[question]\npopulation = "adults"\nintervention = "metformin"\n'
+    )
+    review = determinator("review", "start", str(tmp_path / "protocol.toml")).out.split()[0]
+    determinator("review", "approve", review, "--by", "ada")
+    determinator("review", "screen", review, "--by", "ada")  # returns when there is a record to decide on
+    page = signed_in(browser, served, "ada")
+    expect(page.locator("#question")).to_be_visible()
+    page.goto(f"{served.address}review/{review}")
+    expect(page.locator("article h2")).to_have_text("Trial of metformin")
+    page.locator("#record form [name=record]").first.evaluate("input => input.value = '7'")
+    page.keyboard.press("i")
+    expect(page.locator("#trouble")).to_contain_text("there is no record 7")
+    expect(page.locator("article h2")).to_have_text("Trial of metformin")
+
+
 def test_a_question_in_a_file_is_read_into_the_box_and_a_further_one_stands_below_it(
     browser: Browser, served: Served, tmp_path: Path
 ) -> None:
