@@ -128,6 +128,8 @@ class SectionDraft(Frozen):
     whose search tells it."""
     documents: int = 0
     """How many works these are."""
+    elsewhere: bool = False
+    """Without a model: all works that are near to the question are quoted by other sections."""
 
     @model_serializer(mode="wrap")
     def _sent(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, object]:

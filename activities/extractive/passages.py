@@ -47,10 +47,12 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     others = [document for document in documents if document.source != "library"]
     languages = tuple(dict.fromkeys(map(language_in, others)))
     index, shared = TermsOf(others), frozenset(step.shared)
-    items = nearest(searched(step, step.question), [d for d in documents if d.evidence_id not in shared])
+    text = searched(step, step.question)
+    passages = _chosen(nearest(text, [d for d in documents if d.evidence_id not in shared]))
     return SectionDraft(
         title=step.title,
-        passages=_chosen(items),
+        passages=passages,
+        elsewhere=not passages and bool(nearest(text, [d for d in documents if d.evidence_id in shared])),
         absent=absent(step.question, languages, index.holds, index.has) if others else (),
         documents=len(others),
     )

@@ -155,7 +155,7 @@ def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) 
         return None
     if planned.status in ("failed", "cancelled"):
         return Statement.of("section_not_researched", note=clean(planned.note))
-    if checks.written[section.id] > checks.lost[section.id]:
+    if planned.draft.elsewhere or checks.written[section.id] > checks.lost[section.id]:
         return Statement.of("section_stands_elsewhere")
     return Statement.of("section_claims_refused" if checks.lost[section.id] else "section_without_claims")
 

@@ -216,7 +216,8 @@ def heading(section: ReportSection) -> str:
 def gaps(report: Report) -> tuple[str, ...]:
     """List what is not answered: sections without a claim, and what was left open in the last round."""
     several = len(report.sections) > 1
-    empty = [section for section in report.sections if several and not section.claims]
+    told = Statement.of("section_stands_elsewhere")
+    empty = [part for part in report.sections if several and not part.claims and part.empty_because != told]
     unanswered = (
         f"{heading(section)}: "
         + (sentence(section.empty_because) if section.empty_because else _("No claim is made here."))

@@ -72,6 +72,15 @@ def test_retracted_works_and_those_of_another_section_are_not_quoted() -> None:
     assert {"pmid:1", "pmid:2"}.isdisjoint(shown(draft.passages))
 
 
+def test_a_section_whose_near_works_another_quotes_is_told_from_one_without_any() -> None:
+    works = library()
+    every = tuple(work.evidence_id for work in works)
+    draft = written(QUESTION, works, shared=every)
+    assert (draft.passages, draft.elsewhere) == ((), True)
+    assert not written(QUESTION, works).elsewhere
+    assert not written("Who painted the ceiling of the chapel?", works, shared=every).elsewhere
+
+
 def test_an_item_of_a_list_is_quoted_without_its_bullet_and_a_clause_with_its_number() -> None:
     text = "- The tent is carried by Luis.\n- The stove stays at home.\n\n4. The hut costs 20 a night."
     passages = written("Who carries the tent and what does the hut cost?", [note(text)]).passages

@@ -19,6 +19,7 @@ from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.blocks import Cite, Mark
 from activities.report.formats.prose import plain_text
+from activities.report.formats.words import gaps
 from activities.report.schema import Report
 from tests.activities.cases import quoting, refused
 from tests.activities.report.rendered import EVERY_FORMAT, faults, page_of, words_of
@@ -225,6 +226,15 @@ def test_without_a_model_a_name_that_occurs_nowhere_leaves_the_question_open() -
     assert INFECTION.rstrip(".") in report.executive_summary
     folder = SearchRecord(source="library", query="q", status="ok", documents=12)
     assert build_report(PASSAGES.replace(searches=(folder,)), WORKS).unanswered is None, "the folder has it"
+
+
+def test_without_a_model_a_section_whose_works_another_quotes_is_not_said_to_have_none() -> None:
+    first = PASSAGES.sections[0].draft
+    second = first.replace(title="Safety", passages=(), elsewhere=True)
+    sections = (section("s1", first), section("s2", second))
+    report = build_report(PASSAGES.replace(sections=sections), WORKS)
+    assert report.sections[1].empty_because == Statement.of("section_stands_elsewhere")
+    assert not any("Safety" in gap for gap in gaps(report))
 
 
 def test_without_a_near_passage_nothing_is_answered() -> None:
