@@ -1,9 +1,8 @@
 """The words of a question that occur literally in none of some documents.
 
-A word occurs where a text has it in any form: folded, stemmed by the language, or within a longer word. A
-short one in English as it is written or at its beginning: `statins` are no part of somatostatin. A name of
-several words, as the vocabularies hold it, occurs where its words stand side by side, and a compound where
-its parts do. Nothing is said of meaning. How rare a word is in general is told by `wordfreq`."""
+A word occurs where a text has it in any form: folded, stemmed by the language, or within a longer word, in
+English at its beginning (`statins` are no part of somatostatin). A name of several words, as the vocabularies
+hold it, and a compound occur where their parts stand side by side. `wordfreq` tells how rare a word is."""
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -91,8 +90,8 @@ def absent(
 ) -> tuple[AbsentWord, ...]:
     """List the words of a question that occur in no document, the rarest first.
 
-    `languages`: those of the documents, whose index `holds` terms and `has` letters (`TermsOf`). Of a
-    question in a language without a stemmer nothing is listed: its words would be missed in other forms."""
+    `languages`: those of the documents, whose index `holds` terms and `has` letters (`TermsOf`). None of a
+    language without a stemmer: its words would be missed in other forms."""
     asked_in = language_of_question(question)
     if not asked_in and all(c.isascii() for c in fold(question) if c.isalpha()):
         asked_in = languages[0] if len(set(languages)) == 1 else ENGLISH
@@ -178,10 +177,9 @@ def rarest_words(question: str) -> tuple[str, ...]:
 
 
 def respelled(word: str, language: str) -> list[str]:
-    """Return much more frequent words that are written almost like a word, the nearest first.
+    """Return much more frequent words that are written almost like a word, the nearest and names first.
 
-    They begin with the same letter, and names of the vocabularies go before other words. None for a
-    word with digits or capitals inside, which is a code."""
+    They begin with the same letter. None for a word with digits or capitals inside, which is a code."""
     from rapidfuzz import process
     from rapidfuzz.distance import OSA
     from wordfreq import get_frequency_dict
@@ -204,8 +202,7 @@ def respelled(word: str, language: str) -> list[str]:
 def _asks(word: str, language: str) -> bool:
     """Tell whether a word is a form of a function word, or two of them in one (`quantas`, `wofür`).
 
-    Before any topic it asks: of 244 question words of 21 languages the lists lack 21, and this 4. Elsewhere
-    some words in a hundred of a topic are such."""
+    Before any topic it asks: of 244 question words of 21 languages the lists lack 21, and this 4."""
     functions, plain = stop_words(language), word.casefold()
     pairs = ((plain[:at], plain[at:]) for at in range(2, len(plain) - 1))
     is_form = stem(plain, language) in {stem(other, language) for other in functions}
@@ -213,10 +210,9 @@ def _asks(word: str, language: str) -> bool:
 
 
 def rarity(text: str, language: str = ENGLISH) -> float:
-    """Return how frequent a word is in general, by its Zipf frequency.
+    """Return the Zipf frequency of a word, of its stem or of it without an -s, whichever is highest.
 
-    That of its stem, or of what is before an ending in -s, counts where it is higher; of a language that is
-    not known it is `MAX_OF_NAME`."""
+    `MAX_OF_NAME` in a language that is not known."""
     from wordfreq import zipf_frequency
 
     try:

@@ -48,11 +48,10 @@ def language_of(text: str) -> str:
 
 @lru_cache(maxsize=2048)
 def language_of_question(question: str) -> str:
-    """Tell the language of a question.
+    """Tell the language of a question; empty where it is not sure.
 
-    One that is too short for `language_of` is in its likeliest language where that is `SURE`, or where it has
-    a function word of it that English has not, or two of English; else the answer is empty. More function
-    words of English than of that language tell English, whatever the names in a question look like."""
+    More function words of English than of another language tell English. One that is too short for
+    `language_of` is in its likeliest where that is `SURE`, or has a function word of it, two of English."""
     language, sure = _classified(question)
     words = set(re.findall(r"\w+", question.casefold()))
     own = words & stop_words(language) - (stop_words(ENGLISH) if language != ENGLISH else frozenset())

@@ -2,8 +2,7 @@
 
 A line break ends a statement unless the line was wrapped: the next one goes on in lower case, or its block is
 prose, of which a third of the lines do. What ends at a line break is a row: an item of a list, a line of a
-log, a field with its label, a row of a table. The columns of a table are its first row; what else stands over
-a statement is the nearest heading. Nothing here looks at what a line says.
+log, a field with its label, a row of a table.
 """
 
 import csv
@@ -105,14 +104,9 @@ def _is_heading(line: str, beside: Sequence[str]) -> bool:
     if depth is not None and depth not in others:
         line = line.lstrip(" \t0123456789.):")
     plain = line.strip()
-    return bool(_MARKED_HEADING.match(line)) or (
-        0 < len(plain) <= MAX_HEADING
-        and not plain.endswith(_STOPPED)
-        and not plain[0].isdigit()
-        and not _ITEM.match(line)
-        and not re.search(r": | \| |\n", plain)
-        and any(map(str.isalpha, plain))
-    )
+    is_statement = plain.endswith(_STOPPED) or plain[:1].isdigit() or re.search(r": | \| |\n", plain)
+    is_title = len(plain) <= MAX_HEADING and any(map(str.isalpha, plain))
+    return bool(_MARKED_HEADING.match(line)) or (is_title and not is_statement and not _ITEM.match(line))
 
 
 def _columns(text: str, lines: Sequence[slice]) -> str:
@@ -151,9 +145,8 @@ def _unwrapped(text: str, lines: Sequence[slice]) -> list[slice]:
         alone = n > 1 and numbers.isdisjoint((n - 1, n + 1))  # the 18th, in many languages `18.`
         amount = number and is_long and (alone or (prose and not number[2]))
         amount = amount and not before.rstrip().endswith((*_STOPPED, ":"))
-        begins = _ITEM.match(after) or _MARKED_HEADING.match(after) or _MARKED_HEADING.match(before)
-        begins = begins or _ROW.match(before) or _ROW.match(after)
-        begins = begins or (_FIELD.match(before) and _FIELD.match(after))
+        either = any(kind.match(one) for kind in (_MARKED_HEADING, _ROW) for one in (before, after))
+        begins = _ITEM.match(after) or either or (_FIELD.match(before) and _FIELD.match(after))
         if amount or ((after.lstrip()[:1].islower() or (prose and is_long)) and not begins):
             joined[-1] = slice(joined[-1].start, line.stop)
         else:

@@ -1,9 +1,8 @@
 """The one reader of numbers: what a text states in digits and in number words, in any language.
 
 A text that can be read in two ways has both readings, first that of its language: `1.000` is one in English
-and a thousand in German, `12 345` is one number and two. Rows of tables are cells before they are text.
-Dates, clock times and the levels of intervals are numbers that stand, and no figures to compute with; digits
-within a name (`IL-6`) are part of its code.
+and a thousand in German, `12 345` is one number and two. Dates, clock times and levels of intervals are no
+figures to compute with; digits within a name (`IL-6`) are part of its code.
 """
 
 import re
@@ -193,10 +192,9 @@ def read(text: str, language: str = "") -> Read:
     plain = rest = normalise(text).translate(_ARABIC_MARKS)
     language = language or language_of_question(plain) or ENGLISH
     decimal = str(locale_of(language).number_symbols["latn"]["decimal"])
-    numbers: list[Number] = []
-    codes: list[Code] = []
     rest = _MARK.sub(_blank, rest)
-    numbers += [_not_a_figure(match, "date") for match in _DATE.finditer(rest)]
+    numbers = [_not_a_figure(match, "date") for match in _DATE.finditer(rest)]
+    codes: list[Code] = []
     rest = _DATE.sub(_blank, rest)
     numbers += [_not_a_figure(match, "time") for match in _TIME.finditer(rest)]
     rest = _TIME.sub(_blank, rest)

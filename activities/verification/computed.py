@@ -237,21 +237,18 @@ class Computations:
         """Return the computations by which numbers of a text follow that `works` do not state.
 
         `works`: all that the works which it cites say, and the question."""
-        missing = [*missing_numbers(text, works)]
         has_level = any(number.role == "level" for work in works for number in read(work).numbers)
-        if not has_level or any(isinstance(result.value, Estimate) for result in self.results):
-            missing = [n for n in missing if n.role != "level" or n.value != LEVEL]
+        is_usual = not has_level or any(isinstance(result.value, Estimate) for result in self.results)
+        usual = {LEVEL} if is_usual else set[Decimal]()
+        missing = [n for n in missing_numbers(text, works) if n.role != "level" or n.value not in usual]
         pairs = [*pairwise(figures(text))]
         rows: dict[str, None] = {}
         failed: list[Number] = []
         for number in missing:
             giving = [result for result in self.results if result.prints(number, pairs)]
-            made = min(
-                giving,
-                key=lambda result: (_strangeness(result, number, works), self._is_taken(result, text)),
-                default=None,
-            )
-            if made:
+            ranks = [(*_strangeness(r, number, works), self._is_taken(r, text)) for r in giving]
+            if giving:
+                made = giving[ranks.index(min(ranks))]
                 self._texts.setdefault(made.of.text, text)
                 # a statistic once, in as many decimals as any of its figures has
                 same = [n for n in missing if made.values[1:] and made.prints(n, pairs)] or [number]

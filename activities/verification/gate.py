@@ -88,10 +88,9 @@ def sentence(
 ) -> Decision:
     """Decide on a sentence of a draft, an item of a list or a row of a table.
 
-    `cites`: ids of the works that it cites; one that cites none may have what all `documents` say, which its
-    writer was shown. `about`: question and plan, whose names and numbers it may have. `quotes`: those that it
-    has already. `computations`: those that its writer shows. `is_row`: it may be longer, and ends without a
-    stop."""
+    `cites`: ids of its works; one without any may have what all `documents` say, which its writer was shown.
+    `about`: question and plan, whose names and numbers it may have. `quotes`: those that it has already.
+    `computations`: those that its writer shows. `is_row`: it may be longer, and ends without a stop."""
     plain = normalise(_EXPONENT.sub("", text))
     plain = ranges_apart(plain, language_of_question(plain) or ENGLISH)
     if not any(map(str.isalnum, plain)):
@@ -106,18 +105,16 @@ def sentence(
         return refused("name_missing", name=code)
     made = (computations or Computations((), (), ())).of(plain, works)
     if number := _uncounted(made.missing, len(documents) if not cites else len({*cites})):
-        code = "number_not_computed" if made.failure else "number_missing"
-        code = "operand_missing" if made.unknown else code
+        why = "number_not_computed" if made.failure else "number_missing"
+        why = "operand_missing" if made.unknown else why
         values = {"number": number, "computation": made.failure, "operand": made.unknown}
-        decision = refused(code, **{name: value for name, value in values.items() if value})
+        decision = refused(why, **{name: value for name, value in values.items() if value})
         return replace(decision, computed=made.rows)
     return Decision("ask", computed=made.rows)
 
 
 def background(text: str, about: str) -> Decision:
-    """Decide on a sentence of general knowledge: it names no record and no address but those of the question.
-
-    One that a work names would stand under another name. All else a second reader reads."""
+    """Decide on a sentence of general knowledge: no record or address but those of the question."""
     name = next((name for name in records_in(normalise(text)) if name.casefold() not in about.casefold()), "")
     return refused("name_missing", name=name) if name else ASK
 
@@ -159,11 +156,9 @@ def _bare(text: str) -> str:
 
 def decided(claim: C, decision: Decision) -> C:
     """Return a sentence with what was decided of it, and its kind by its works and computations."""
-    kind = claim.kind
-    if kind not in ("transition", "translation", "background"):
-        kind = kind_of(works_of(claim), decision.computed)
+    is_said = claim.kind in ("transition", "translation", "background")
     return claim.replace(
-        kind=kind,
+        kind=claim.kind if is_said else kind_of(works_of(claim), decision.computed),
         state=decision.state,
         stands_by=decision.stands_by,
         problem=decision.refusal,
@@ -205,9 +200,8 @@ def carried_by(
 ) -> tuple[Support, ...]:
     """Return the few quotes that carry a sentence, of those that a second reader named.
 
-    They are of the works that it cites (of any, where it cites none), or have a number that none of these
-    states; of each work the first, and as many as `MAX_QUOTES` in all. Those that are behind its computations
-    stay. `about`: the question, whose numbers need no work."""
+    They are of the works that it cites, or have a number that none of these states; of each work the first,
+    and as many as `MAX_QUOTES` in all. Those behind its computations stay. `about`: the question."""
     works = works_of(claim)
     texts = [*(whole(documents[name]) for name in works if name in documents), *claim.computed, about]
     missing = [number.shown for number in missing_numbers(claim.text, texts)] if works else []
@@ -241,10 +235,9 @@ def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) ->
 
 
 def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[SourceSentence]) -> Support | None:
-    """Return the sentence that states a number or a date which a computation takes from none of its quotes.
+    """Return the sentence that states an operand of a computation, of a cited work or else of another.
 
-    It is of a cited work, else of another that was shown. A number of few digits stands in many places by
-    chance: it is taken only where one sentence alone states it."""
+    A number of few digits stands in many places by chance: one sentence alone has to state it."""
     values = {value for number in figures(operand) for value in number.values}
     day = next(iter(days_of([operand])), None)
 
@@ -266,12 +259,8 @@ def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[Sourc
 def is_prose(quote: str) -> bool:
     """Tell whether a quote may be printed in place of a sentence: no row of a table, heading or fragment."""
     plain = normalise(quote)
-    return (
-        quotable(plain)
-        and plain.endswith(_STOPS)
-        and not any(sign in quote for sign in "|\t")
-        and not plain[0].islower()
-    )
+    is_cut = plain[:1].islower() or not plain.endswith(_STOPS)
+    return quotable(plain) and not is_cut and {"|", "\t"}.isdisjoint(quote)
 
 
 # the editor

@@ -144,22 +144,21 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
     former: list[DraftClaim] = []
 
     def change(claim: DraftClaim) -> tuple[DraftClaim, ...]:
-        again = new.get(claim.id)
-        is_new = again is not None and again.state in ("stands", "ask")
-        if again is None or not (is_new or claim.state == "refused"):
-            return (claim,)
-        if is_new and claim.state == "refused":
+        again = new.get(claim.id, claim)
+        if again.state not in ("stands", "ask"):  # its quotes stay: the writer was not shown them
+            fields = {name: getattr(again, name) for name in ("state", "problem", "reworded")}
+            return (claim.replace(**fields) if claim.state == "refused" else claim,)
+        if again is not claim and claim.state == "refused":
             gone.append(refused(claim, "reworded"))
-        elif is_new and claim.state == "stands":
+        elif again is not claim and claim.state == "stands":
             former.append(claim)
-        if not is_new:  # the writer was not shown what it rests on
-            again = claim.replace(state=again.state, problem=again.problem, reworded=again.reworded)
         return (again,)
 
     changed = _with_added(draft.changed(change), rewordings.added)
-    translations = (*draft.translations, *rewordings.translations)
     return changed.replace(
-        refused=(*draft.refused, *gone), translations=translations, former=(*draft.former, *former)
+        refused=(*draft.refused, *gone),
+        translations=(*draft.translations, *rewordings.translations),
+        former=(*draft.former, *former),
     )
 
 
@@ -184,17 +183,12 @@ def _with_added(draft: SectionDraft, added: Sequence[tuple[str, DraftClaim]]) ->
 def printed(draft: SectionDraft) -> SectionDraft:
     """Return the draft as a reader sees it.
 
-    With quotes in the place of what does not stand, each listed as refused.
-
-    - Of each work that a refused sentence cites the nearest quote is printed, if it is a sentence and not
-      printed there already; of what its writer left out, of a row, of a letter, and of what quotes nothing,
-      none is. In a text of which other sentences stand a quote is printed for what nobody read alone: for the
-      rest it would interrupt them.
+    - What does not stand is listed as refused. The nearest quote of each work that it cites is in its place,
+      unless its writer left it out or it is of a table or a letter; among sentences that stand only for what
+      nobody read: for the rest it would interrupt them.
     - A sentence that stood before its second wording stands again where that does not.
-    - A sentence that leans on one that fell falls with it.
-    - General knowledge falls where no sentence on a work stands.
-    - The fields that a row lost are listed with the row that stands.
-    """
+    - A sentence that leans on one that fell falls with it, general knowledge where none on a work stands.
+    - The fields that a row lost are listed with the row that stands."""
     former = {claim.id: claim for claim in draft.former}
     gone: list[Refused] = []
 
@@ -211,8 +205,7 @@ def printed(draft: SectionDraft) -> SectionDraft:
         for claim in claims:
             if claim.state == "stands":
                 standing_claims.append(claim)
-                if claim.problem is not None:
-                    gone.append(refused(claim, "cell"))
+                gone.extend([refused(claim, "cell")] if claim.problem is not None else ())
                 continue
             # a check refused it, and not that nobody read it
             judged = claim.problem is not None and claim.problem.code not in ("not_read", "not_confirmed")

@@ -160,9 +160,7 @@ def key(name: str) -> str:
 def link(text: str) -> tuple[Entity, ...]:
     """Return the entities a text names, in order, none within another: the longest name counts.
 
-    A substance inside a longer name of another kind (insulin receptor, dopamine antagonist) is not reported.
-    About a millisecond for an abstract; the first call of a process opens the index.
-    """
+    A substance inside a longer name of another kind (insulin receptor) is not reported."""
     parts = pieces(text)
     entities: list[Entity] = []
     at = 0
@@ -204,14 +202,12 @@ def _preference(entity: Entity) -> int:
 
 
 def _is_written(rule: int, text: str, start: int, end: int) -> bool:
-    """Tell whether the name is written as its rule asks (see `index`)."""
+    """Tell whether the name is written as its rule asks."""
     surface = text[start:end]
     if rule == CAPITALS:
         return sum(c.isupper() for c in surface) * 2 > len(surface)
-    if rule != CAPITAL:
-        return True
     before = text[:start].rstrip()  # a capital at the beginning of a sentence says nothing
-    return surface[:1].isupper() and bool(before) and before[-1] not in ".:?!"
+    return rule != CAPITAL or (surface[:1].isupper() and before[-1:] not in ("", ".", ":", "?", "!"))
 
 
 def _head(parts: list[Piece], at: int) -> int:
