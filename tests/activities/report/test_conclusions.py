@@ -12,7 +12,7 @@ from activities.contracts.revise import Revised
 from activities.contracts.write import DraftClaim, SectionDraft, SentenceVerdict, Verdicts
 from activities.report import instructions
 from activities.report.assemble import build_report
-from activities.report.formats.conclusion_words import differs
+from activities.report.formats.conclusion_words import differs, statement
 from activities.report.parts import part_of
 from activities.report.schema import Report
 from client.reports.answer import answer_of
@@ -276,3 +276,31 @@ def test_a_line_is_put_in_plain_words_only_where_a_second_reader_confirms_it(pro
     assert not faults(report, WORKS)
     (one,) = CONCLUSIONS.shown(report)
     assert one.replace(direction="higher").key != one.key
+
+
+def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
+    words = words_of(changed(report_of(), certainty="very_low"), "md")
+    assert "The drug may lower mortality, but the evidence is very uncertain." in words
+    assert "Mortality | 2 [1, 2] | 1,570 | Lower." in words, "a row is read alone"
+    assert "| Very low:" in words
+    assert "Per 1,000 people" not in words
+
+
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"direction": "higher", "group": "statins", "plural": True}, "Statins probably increase mortality"),
+        ({"direction": "higher"}, "The drug probably increases mortality"),
+        ({"direction": "uncertain"}, "The effect of the drug on mortality is uncertain."),
+        (
+            {"direction": "not_enough_data"},
+            "There are not enough data on the effect of the drug on mortality.",
+        ),
+        ({"direction": "lower", "group": "mRNA vaccines", "plural": True}, "mRNA vaccines probably lower"),
+    ],
+)
+def test_a_conclusion_is_a_sentence_that_a_clinician_signs(fields: dict[str, object], said: str) -> None:
+    (one,) = CONCLUSIONS.shown(report_of())
+    plural = bool(fields.pop("plural", False))
+    proposed = one.proposed.model_copy(update={"plural": plural}) if one.proposed else None
+    assert statement(one.model_copy(update={**fields, "proposed": proposed})).startswith(said)
