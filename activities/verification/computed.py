@@ -15,7 +15,7 @@ in rounds; then each number of a sentence is looked up among it.
 import ast
 import operator
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal, DecimalException
@@ -29,7 +29,7 @@ from activities.analysis.figures import of_studies
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.contracts.errors import NotInstalled
-from activities.dates import Date, dates_in, days_of
+from activities.dates import Date, dates_in, days_in, days_of
 from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
@@ -205,6 +205,15 @@ def _decimals(number: Number) -> list[Decimal]:
     return [reading[0] for reading in number.readings if len(reading) == 1] or [number.value]
 
 
+def first_days(text: str, computed: Iterable[str]) -> set[str]:
+    """Return the days of a text that are the first that a computation (`days(...)`) counts."""
+    spans = [row for row in computed if "days(" in row]
+    after = {(day + timedelta(days=1)).strftime("%m-%d") for row in spans for day in days_of([row])}
+    days = after.intersection(days_in(text, language_of_question(text) or ENGLISH)) if after else ()
+    shown = [number.shown for number in figures(text)] if days else []
+    return {name for day in days if shown.count(name := str(int(day[-2:]))) <= 1}
+
+
 class Computations:
     """The computations that a writer shows for a text, with what they give."""
 
@@ -255,8 +264,8 @@ class Computations:
                 rows |= dict.fromkeys((*self._steps(made), max((made.row(n) for n in same), key=len)))
             else:
                 failed.append(number)
-        constants = {n.shown for row in rows for n in figures(row) if n.value in FACTORS}
-        failed = [number for number in failed if number.shown not in constants]
+        known = {n.shown for row in rows for n in figures(row) if n.value in FACTORS} | first_days(text, rows)
+        failed = [number for number in failed if number.shown not in known]
         if not failed or not self._parsed:
             return Computed(tuple(rows), tuple(number.shown for number in failed))
         failure, unknown = self._failure(failed[0])

@@ -183,7 +183,7 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
     update = {"sections": sections, "edited": None, "question": "What is known of laparoscopic surgery?"}
     step = STEP.model_copy(update={**update, "judgements": judgements})
     text = words_of(build_report(step, WORKS), name)
-    answer = text[text.index("Answer") : text.index("What is not shown")]
+    answer = text[text.index("Answer") : text.index("References")]
     assert answer.index("Gain:") < answer.index(FEWER.rstrip(".")) < answer.index("Harm:")
     assert text.count(FEWER.rstrip(".")) == 1
     assert " yes" not in answer, "an overview is not answered by a count"
@@ -191,7 +191,7 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
     joined = EditedSentence(id="a1", text="Infections are fewer.", claims=("s1.a1", "s2.a1"), support=support)
     edited = {**update, "edited": Edited(answer=(joined,))}
     told = words_of(build_report(STEP.model_copy(update=edited), WORKS), name)
-    answer = told[told.index("Answer") : told.index("What is not shown")]
+    answer = told[told.index("Answer") : told.index("References")]
     assert not {"Gain:", "Harm:"} & {*answer.split()}, "the report has an answer of its own"
     assert FEWER.rstrip(".") in answer[answer.index("Gain") :]
     whole = f"{FEWER.rstrip('.')}, but the urinary tract was injured more often."
