@@ -145,8 +145,9 @@ def _unwrapped(text: str, lines: Sequence[slice]) -> list[slice]:
         alone = n > 1 and numbers.isdisjoint((n - 1, n + 1))  # the 18th, in many languages `18.`
         amount = number and is_long and (alone or (prose and not number[2]))
         amount = amount and not before.rstrip().endswith((*_STOPPED, ":"))
-        either = any(kind.match(one) for kind in (_MARKED_HEADING, _ROW) for one in (before, after))
-        begins = _ITEM.match(after) or either or (_FIELD.match(before) and _FIELD.match(after))
+        begins = _ITEM.match(after) or _MARKED_HEADING.match(after) or _MARKED_HEADING.match(before)
+        begins = begins or _ROW.match(before) or _ROW.match(after)
+        begins = begins or (_FIELD.match(before) and _FIELD.match(after))
         if amount or ((after.lstrip()[:1].islower() or (prose and is_long)) and not begins):
             joined[-1] = slice(joined[-1].start, line.stop)
         else:

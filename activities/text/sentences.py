@@ -60,6 +60,11 @@ ORDINALS = frozenset(
     ("cs", "da", "de", "et", "eu", "fi", "hr", "hu", "is", "lv", "no", "pl", "sk", "sl", "sr", "tr")
 )
 """Languages that write `the 12th` as `12.`."""
+_CAPTION = re.compile(
+    r"(?:Supplementary )?(?:Table|Fig(?:ure|\.)|Tabelle|Abb(?:ildung|\.)|Tabla|Figura|Tableau)"
+    r" [A-Z]?\d{1,2}(?:\.\d{1,2})*[A-Za-z]?[.:] |[\u56fe\u8868] ?\d{1,2}[\uff1a:. ]"
+)
+"""The label of a table's or a figure's caption, which says nothing alone."""
 _QUOTATION = re.compile('["\u00ab\u00bb\u2018-\u201f\u300c-\u300f]')
 _THAI = re.compile(r"\S++(?:\s++[^\s\u0e00-\u0e7f]\S*+(?:\s++\S++)?+)*+")
 """A statement of Thai with its numbers and names in other letters."""
@@ -134,7 +139,7 @@ def split(
             plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
             may_stand = quotable(plain, own=True, row=run.is_row) and plain in whole
-            if not may_stand or fault_under(heading, plain):
+            if not may_stand or _CAPTION.match(quote) or fault_under(heading, plain):
                 continue
             result.append(
                 Sentence(

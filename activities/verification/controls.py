@@ -208,9 +208,14 @@ def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
 def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence without the one word that denies it."""
     plain = normalise(row.quote)
-    word = re.escape(NEGATORS.get(row.language, " "))
-    text, count = re.subn(rf"(?<=\S) {word}(?=[.,;:!?]*(?: |$))", "", plain)
-    return (text, row) if count == 1 else None
+    word = NEGATORS.get(row.language)
+    words = plain.split(" ")
+    places = [place for place, item in enumerate(words) if item.rstrip(".,;:!?") == word]
+    if len(places) != 1 or not places[0]:
+        return None
+    place = places[0]
+    words[place - 1] += words[place].removeprefix(word or "")  # the stop behind it
+    return " ".join((*words[:place], *words[place + 1 :])), row
 
 
 OF_A_CLAIM: Sequence[_Maker] = (_number_exchanged, _negator_left_out, _values_exchanged)
