@@ -4,7 +4,6 @@ The quote check, `determinator verify` and the `check.py` of a bundle hold to it
 this module, which therefore imports nothing but the standard library.
 """
 
-import re
 import unicodedata
 
 MIN_QUOTE_CHARS = 25
@@ -13,10 +12,8 @@ MIN_UNSPACED_CHARS = 10
 """Characters of a quote in scripts without blanks, where one says as much as two or three letters."""
 _UNSPACED = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
 """Thai and Lao, Burmese, Khmer; those of East Asia are wide."""
-_KINDS = {"-": "-", **dict.fromkeys(".,\u00b7", "."), **dict.fromkeys("%<>=\u2264\u2265\u00b1", "%")}
-"""Kinds of signs: hyphens, what stands between the digits of one number (1,204; 0.8), signs of a number."""
-_CUTS = re.compile(r".(?:[dw][dw-]|d\.d|[-%]d)|[dw]-[dw]|d\.d")
-"""A word or a number that goes on beyond an edge, by the kinds of two characters beyond and two within."""
+_IN_NUMBERS = ".,\u00b7"
+"""What stands between the digits of one number: 1,204; 0.8."""
 _PLAIN = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc", "'"),
@@ -47,21 +44,37 @@ def occurs(quote: str, text: str) -> bool:
     start = text.find(quote)
     while start >= 0:
         end = start + len(quote)
-        before, after = f"  {text[max(start - 2, 0) : start]}"[-2:], f"{text[end : end + 2]}  "[:2]
-        if not _cuts_word(before + quote[:2]) and not _cuts_word((quote[-2:] + after)[::-1]):
+        before, after = text[max(start - 2, 0) : start], text[end : end + 2][::-1]
+        if not _cuts_word(before, quote[:2]) and not _cuts_word(after, quote[-2:][::-1]):
             return True
         start = text.find(quote, start + 1)
     return False
 
 
-def _cuts_word(edge: str) -> bool:
-    """Tell whether a word or a number goes on beyond an edge: two characters beyond it, then two within.
+def _cuts_word(outside: str, inside: str) -> bool:
+    """Tell whether a word or a number goes on beyond the edge of a run.
 
-    Scripts without spaces between words have no such edges."""
-    joins = (c.isalnum() and not is_unspaced(c) for c in edge)
-    letters = ("w" if joined else _KINDS.get(c, " ") for c, joined in zip(edge, joins, strict=True))
-    kinds = ("d" if c.isdigit() else letter for c, letter in zip(edge, letters, strict=True))
-    return bool(_CUTS.match("".join(kinds)))
+    `outside` is the two characters beyond, the nearer one last, `inside` the two within, the nearer one
+    first. Scripts without spaces between words have no such edges."""
+    if not outside:
+        return False
+    beyond, far = outside[-1], outside[0] if len(outside) > 1 else " "
+    edge, inner = inside[0], inside[1]
+    if edge == "-":
+        return _joins(beyond)
+    if edge in _IN_NUMBERS:
+        return beyond.isdigit() and inner.isdigit()
+    if not _joins(edge):
+        return False
+    if _joins(beyond):
+        return True
+    if edge.isdigit() and beyond in "-%<>=\u2264\u2265\u00b1":
+        return True
+    return _joins(far) and (beyond == "-" or (beyond in _IN_NUMBERS and edge.isdigit() and far.isdigit()))
+
+
+def _joins(character: str) -> bool:
+    return character.isalnum() and not is_unspaced(character)
 
 
 def is_unspaced(character: str) -> bool:

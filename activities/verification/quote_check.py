@@ -2,8 +2,10 @@
 
 Invariants:
 
+- Each quote is looked for in the text of the very item it is attributed to, never in another one.
 - A quote is one contiguous run of at least 25 characters (10 in scripts without blanks) after `normalise`, of
-  whole words and whole numbers, in the text of the very item it is attributed to.
+  whole words and whole numbers: a run that starts inside "inactive" or "12.5" would say something else than
+  its source.
 - Nothing is repaired, and there is no fuzzy match: it would let "alpha" pass for "beta".
 - Retracted work supports nothing.
 """
