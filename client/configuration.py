@@ -80,6 +80,12 @@ def worded(errors: list[ErrorDetails]) -> str:
         return f"there is no such key{nearest(str(first['loc'][-1]), SourceFilters.model_fields)}"
     if first["type"] == "finite_number":
         return f"{first['input']!r} is not an amount; leave it out for no limit"
+    if first["type"] in ("int_parsing", "float_parsing"):
+        return f"{first['input']!r} is not a {'whole ' * (first['type'] == 'int_parsing')}number"
+    if first["type"] in ("greater_than_equal", "less_than_equal"):
+        ((bound, limit),) = first["ctx"].items()
+        which = "small; the least" if bound == "ge" else "large; the most"
+        return f"{first['input']} is too {which} is {limit:g}"
     return first["msg"].removeprefix("Value error, ")
 
 

@@ -115,7 +115,7 @@ def _check_addition(more: "ExtendBudget") -> None:
     from workflows.amounts import NOTHING_ADDED
 
     if not isfinite(more.cost):
-        raise BadInput(f"{more.cost} is not an amount")
+        raise BadInput(f"cost: {more.cost} is not an amount")
     if not any(more.model_dump().values()):
         raise BadInput(NOTHING_ADDED)
 

@@ -226,5 +226,5 @@ class QuestionSettings(BaseSettings):
     def _known_mode(cls, value: str) -> str:
         modes = ("auto", *get_args(BuiltInMode))
         if value not in modes and value not in (modes := ("auto", *mode_names())):
-            raise ValueError(f"{value!r} is not known{nearest(value, modes)}")
+            raise ValueError(f"{value!r} is not known{nearest(value, (*modes, *MODE_ALIASES))}")
         return value
