@@ -1,8 +1,8 @@
 """The one reader of numbers: what a text states in digits and in number words, in any language.
 
 A text that can be read in two ways has both readings, first that of its language: `1.000` is one in English
-and a thousand in German, `12 345` is one number and two. Dates, clock times and levels of intervals are no
-figures to compute with; digits within a name (`IL-6`) are part of its code.
+and a thousand in German, `12 345` is one number and two. Dates, clock times, pages and levels of intervals
+are no figures to compute with; digits within a name (`IL-6`) are part of its code.
 """
 
 import re
@@ -21,7 +21,7 @@ from activities.text.language import ENGLISH, language_of_question
 from activities.text.layout import rows
 from activities.text.normal_form import is_unspaced, normalise
 
-Role = Literal["figure", "date", "time", "ordinal", "level", "code"]
+Role = Literal["figure", "date", "time", "ordinal", "page", "level", "code"]
 Reading = tuple[Decimal, ...]
 SPELLED_IN = frozenset(("en", "fr", "es", "pt", "de", "it", "nl"))
 """Languages whose number words are read."""
@@ -75,6 +75,7 @@ _OF_INTERVAL = re.compile(
     r"[\s%-]*\(?(?:C(?:r)?I|[KIHV]I|IC|conf|konf|cred|kred|interv|\u7f6e\u4fe1|\u4fe1\u983c)", re.IGNORECASE
 )
 _INTERVAL_OF = re.compile(r"\b(?:CI|IC|KI)\s(?:(?:de|del|di|do|\u00e0|a)\s)?$", re.IGNORECASE)
+_PAGE = re.compile(r"\b(?:pp?\.|pages?|S\.|Seiten?|p[a\u00e1]g(?:ina)?s?\.?)\s*$", re.IGNORECASE)
 _HAN_DIGITS = "\u96f6\u3007\u4e00\u4e8c\u4e24\u4e09\u56db\u4e94\u516d\u4e03\u516b\u4e5d"
 _HAN = re.compile(
     rf"(?P<order>\u7b2c)?(?P<percent>\u767e\u5206\u4e4b)?(?P<whole>[{_HAN_DIGITS}\u5341]"
@@ -337,6 +338,8 @@ def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, 
     after = text[match.end("digits") : match.end() + 12]
     if readings[0][0] in LEVELS and (_OF_INTERVAL.match(after) or _INTERVAL_OF.search(before)):
         role = "level"
+    elif _PAGE.search(before):
+        role = "page"
     code = _joined(match["digits"] + unit) if unit else ""
     sign: Literal["", "-", "?"] = ""
     if before.endswith("-") and not before.endswith(("+/-", "+-")):  # a deviation behind a mean

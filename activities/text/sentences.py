@@ -80,7 +80,7 @@ class Sentence:
     place: float
     """0 at the beginning of the document, 1 at its end."""
     head: str = ""
-    """In a text of the user's own, what stands over it and counts as words of it (`layout.Unit`)."""
+    """The words over it that count as its own in a text of the user (`layout.Unit`)."""
     is_row: bool = False
     """It is a row, an item or a field, and no sentence."""
     before_findings: bool = False

@@ -39,6 +39,8 @@ MAX_WAYS = 256
 """Combinations of readings (`1.000`) that are tried."""
 WHOLES = frozenset(map(Decimal, (1, 100)))
 """What shares and percentages are of; they may be added and subtracted as well."""
+BASES = frozenset(map(Decimal, (100, 1_000)))
+"""People of whom a sentence says how many have an outcome (`12 of 100`), beside what is computed."""
 FACTORS = WHOLES | frozenset(map(Decimal, (2, 7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
 """Constants of conversion: halves, days, months, hours, weeks, minutes, thousands; only for products and
 quotients."""
@@ -251,9 +253,10 @@ class Computations:
         usual = {LEVEL} if is_usual else set[Decimal]()
         missing = [n for n in missing_numbers(text, works) if n.role != "level" or n.value not in usual]
         pairs = [*pairwise(figures(text))]
-        rows: dict[str, None] = {}
+        rates = self._rates(text, missing, works)
+        rows: dict[str, None] = dict.fromkeys(rates.values())
         failed: list[Number] = []
-        for number in missing:
+        for number in (number for number in missing if number not in rates):
             giving = [result for result in self.results if result.prints(number, pairs)]
             ranks = [(*_strangeness(r, number, works), self._is_taken(r, text)) for r in giving]
             if giving:
@@ -261,7 +264,8 @@ class Computations:
                 self._texts.setdefault(made.of.text, text)
                 # a statistic once, in as many decimals as any of its figures has
                 same = [n for n in missing if made.values[1:] and made.prints(n, pairs)] or [number]
-                rows |= dict.fromkeys((*self._steps(made), max((made.row(n) for n in same), key=len)))
+                self._add_steps(made, rows)
+                rows[max((made.row(n) for n in same), key=len)] = None
             else:
                 failed.append(number)
         known = {n.shown for row in rows for n in figures(row) if n.value in FACTORS} | first_days(text, rows)
@@ -271,14 +275,31 @@ class Computations:
         failure, unknown = self._failure(failed[0])
         return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
 
-    def _steps(self, result: Result) -> list[str]:
-        """Return the computations by which the numbers and dates of a result follow, in their order."""
-        steps = [*result.value.steps] if isinstance(result.value, Estimate) else []
+    def _rates(self, text: str, missing: Sequence[Number], works: Sequence[str]) -> dict[Number, str]:
+        """Return the numbers of people of which a text says a computed figure, each with its computation.
+
+        The computation is of percentages that the works state, or has that number."""
+        bases = [n for n in missing if n.value in BASES and not n.percent]
+        others = [n for n in figures(text) if n.value not in BASES] if bases else []
+        shares = {n.value for work in works for n in figures(work) if n.percent} if others else set()
+        rates: dict[Number, str] = {}
+        for base, number, result in product(bases, others, self.results):
+            operands = {m.value for m in result.of.mentions.values() if isinstance(m, Number)}
+            is_of_people = base.value in operands or operands & shares
+            if is_of_people and result.prints(number, ()):
+                rates.setdefault(base, result.row(number))
+        return rates
+
+    def _add_steps(self, result: Result, steps: dict[str, None]) -> None:
+        """Add the computations by which the operands of a result follow, each once, in their order."""
+        if isinstance(result.value, Estimate):
+            steps |= dict.fromkeys(result.value.steps)
         for mention in result.of.mentions.values():
             if not self._stated_as(mention) and (made := self._giving(mention)):
                 shown = made.row(mention) if isinstance(mention, Number) else f"{made.of.text} = {made.value}"
-                steps += [*self._steps(made), shown]
-        return steps
+                if shown not in steps:  # else the ways to a total of totals double with each
+                    self._add_steps(made, steps)
+                    steps[shown] = None
 
     def _is_taken(self, result: Result, text: str) -> bool:
         """Tell whether a computation was shown for another text: one of equal result stands for this one."""

@@ -19,12 +19,12 @@ from activities.contracts.write import DraftClaim, SentenceState
 from activities.dates import dates_in, days_in, days_of, ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import figures, missing_code, missing_numbers, read, stated
+from activities.text.numbers import figures, missing_code, missing_numbers, read, single, stated
 from activities.text.quotability import LABEL
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import terms
-from activities.verification.computed import Computations
+from activities.verification.computed import BASES, Computations
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
@@ -288,7 +288,10 @@ def title(text: str, passages: Sequence[str]) -> Decision:
 def heading(text: str, passages: Sequence[str]) -> Decision:
     """Decide on words above a block: about those that the question does not have a second reader is asked."""
     decision = title(text, passages)
-    return ASK if decision.refusal and decision.refusal.code == "adds_to_claims" else decision
+    refusal = decision.refusal or Statement(code="")
+    number = single(refusal.text("number")) if refusal.code == "number_missing" else None
+    is_rate = number is not None and number.value in BASES
+    return ASK if refusal.code == "adds_to_claims" or is_rate else decision
 
 
 # fields of works

@@ -51,6 +51,8 @@ QUOTES = (
         ("Of 2,500 patients 427 had an event.", ["209 + 218"], []),
         ("Doses of 1,000 mg were given to 427.", ["209 + 218"], []),
         ("Of 100 patients 64 had none.", ["100 - 36"], ["100 - 36 = 64"]),
+        ("That is 28 more per 100 patients.", ["36 - 7.7"], ["36 - 7.7 = 28"]),  # 36 is a percentage
+        ("That is 5 more per 100 patients.", ["12.5 - 7.7"], []),
         # a label has a blank behind its colon
         ("It was 8%.", ["218: 209 * 100"], []),
         # no search, no chance
@@ -62,6 +64,7 @@ QUOTES = (
         ("It was 2027.", ["2024 + 3"], []),
         ("It was 44.", ["14 + 30"], []),
         ("It was 2062.", ["2019 + 43"], []),
+        ("It was 65.", ["22 + 43"], []),
         # an expression and nothing else
         ("It was 79.", ["43 + 36%%"], []),
         ("It was 5160.", ["43 ** 120"], []),
@@ -337,3 +340,11 @@ def test_two_computations_of_equal_result_are_shown_for_two_texts_in_their_order
     for text, shown in ((first, "50.5 - 38.9"), (second, "46.7 - 34.6"), (first, "50.5 - 38.9")):
         (row,) = computations.of(text, works).rows
         assert row.startswith(shown)
+
+
+def test_each_step_of_totals_of_totals_is_followed_once() -> None:
+    doubled = [f"{3 * 2**n} + {3 * 2**n}" for n in range(40)]
+    work = ["There were 3 people."]
+    rows = Computations(doubled, work, work).of(f"There were {3 * 2**40} in all.", work).rows
+    assert rows[0] == "3 + 3 = 6"
+    assert len(rows) == len(doubled)
