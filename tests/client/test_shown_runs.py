@@ -17,7 +17,7 @@ EXAMPLES = Path(__file__).parents[2] / "examples"
 async def test_the_chat_of_gradio_shows_steps_that_fold_and_then_the_report(
     file_home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What it gives to Gradio, which is not installed here: lists of messages."""
+    """Gradio, which is not installed here, takes lists of messages."""
     monkeypatch.syspath_prepend(str(EXAMPLES))
     answer = importlib.import_module("gradio_app").answer
     shown = [

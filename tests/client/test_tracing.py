@@ -59,3 +59,7 @@ async def test_a_run_is_one_trace_from_the_command_to_each_step(
     }
     bodies = b"".join(asked.body for asked in collector.asked)
     assert b"Does metformin" not in bodies, "spans hold no payloads"
+
+
+def test_nothing_is_traced_unless_a_collector_is_named() -> None:
+    assert tracing.tracing({}) == []

@@ -288,7 +288,7 @@ ROUNDS = 7
 since a judge reads of twelve works judged before."""
 EVERY_TARGET: list[Target] = ["model call", "both", "search call", "server", "supervisor"]
 THE_DEAREST: list[Target] = ["model call"]
-"""What the tests of every change kill: server and worker, with an answer that only the dead worker had.
+"""The kill of the tests of every change: server and worker, with an answer that only the dead worker had.
 `make test-chaos` kills each of them, in every mode."""
 
 

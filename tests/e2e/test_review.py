@@ -20,6 +20,7 @@ from tests.workflows.test_review_studies import a_trial, model, write_texts
 
 pytestmark = [pytest.mark.invariant, pytest.mark.timeout(400)]
 
+ROOT = Path(__file__).parents[2]
 PROTOCOL = """title = "Melanoma and hearts"
 records = ["saved.xml"]
 stopping = "read_all"

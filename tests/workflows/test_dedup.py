@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers, Standing
 from activities.contracts.identifiers import figures, fingerprint, first_author
-from workflows.rules.dedup import documents_again, merge
+from workflows.rules.dedup import MAX_QUERIES, documents_again, merge
 
 
 def ref(name: str, **fields: object) -> EvidenceRef:
@@ -273,6 +273,12 @@ def test_a_kind_that_says_something_is_not_lost_to_one_that_does_not() -> None:
     assert merge([trial], [page], "").refs[0].evidence_type == "randomized_trial"
 
 
+def test_queries_stay_few() -> None:
+    ids = Identifiers(pmid="1")
+    found = [ref("a", identifiers=ids, queries=(f"pubmed: {n}",)) for n in range(20)]
+    assert merge([], found, "").refs[0].queries == tuple(f"pubmed: {n}" for n in range(MAX_QUERIES))
+
+
 def test_sections_share_what_they_find() -> None:
     one = merge([], [ref("a")], "s1").refs
     two = merge(one, [ref("a"), ref("b")], "s2")
@@ -362,6 +368,15 @@ def tangled_refs(draw: st.DrawFn) -> EvidenceRef:
 
 
 tangles = st.lists(tangled_refs(), max_size=6)
+
+
+@given(tangles, tangles)
+def test_merging_tangled_records_twice_changes_nothing(
+    first: list[EvidenceRef], second: list[EvidenceRef]
+) -> None:
+    earlier = merge([], first, "").refs
+    once = merge(earlier, second, "")
+    assert merge(once.refs, second, "").refs == once.refs
 
 
 @settings(max_examples=200)  # of 50 none has works that only their order joins

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from activities.contracts.evidence import Identifiers, Statement, Support
+from activities.contracts.judge import PART as TABLE
 from activities.contracts.judge import JudgeInput
 from activities.contracts.profile import Criterion
 from activities.contracts.write import (
@@ -24,6 +25,8 @@ from activities.contracts.write import (
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
 from tests.workflows.script import PROFILE, document, meeting, takes
+
+DRUGS = ("Metformin", "Aspirin")
 
 
 async def drafted(stage: Stage, count: int) -> None:
@@ -289,3 +292,10 @@ async def test_a_run_whose_writer_wrote_nothing_quotes_the_works_that_were_judge
     assert {claim.text for claim in report.sections[0].claims} <= {
         d.text for d in stage.fakes.documents.values()
     }
+
+
+async def test_the_table_is_filled_beside_the_writing(stage: Stage) -> None:
+    stage.script.holds["extractor"] = stage.script.holds["writer"] = meeting(2)
+    await stage.play(a_request(columns=("dose", "outcome")))
+    assert [call.paid for role in ("extractor", "writer") for call in stage.fakes.of(role)] == [True] * 2
+    assert TABLE.of_input(stage.fakes.published[-1]).columns == ("dose", "outcome")

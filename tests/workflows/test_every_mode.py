@@ -107,7 +107,7 @@ WAYS: Mapping[StopReason, tuple[Callable[[Stage], None], dict[str, Any], bool]] 
     "all_sources_failed": (every_source_is_down, {}, False),
 }
 """What happens, within which limits, and whether the report answers."""
-OF_EACH_MODE = ("token_budget_exceeded", "judge_unavailable")
+OF_EACH_MODE = ("token_budget_exceeded", "judge_unavailable", "all_sources_failed")
 """The stop reasons that each kind of loop has for itself."""
 
 

@@ -1,12 +1,13 @@
 """Works that will be cited are read in full before a model writes, where the run permits it, and once."""
 
 import pytest
+from temporalio.exceptions import ApplicationError
 
-from activities.contracts.evidence import SourceOption
+from activities.contracts.evidence import ModelChoice, SourceOption
 from activities.contracts.write import WriteInput
 from activities.full_text_activity import Way
 from tests.workflows.conftest import Stage, a_request
-from tests.workflows.script import option
+from tests.workflows.script import failing, option
 from workflows.parts.full_texts import ways_of
 
 
@@ -46,3 +47,18 @@ async def test_the_writer_has_the_full_texts_and_the_report_counts_them(stage: S
     assert {name for name, full in cited.items() if full} == read & set(cited)
     (text,) = (statement for statement in report.statements if statement.code == "abstract_only")
     assert text.number("items") == sum(not full for full in cited.values())
+
+
+async def test_nothing_is_read_without_a_model_nor_where_the_limit_is_none(stage: Stage) -> None:
+    stage.script.unpaywall = True
+    await stage.play(a_request(limits={"full_texts": 0}))
+    await stage.play(a_request(models={"default": ModelChoice()}))
+    assert stage.fakes.read == []
+
+
+async def test_a_failure_to_read_changes_nothing_but_is_said(stage: Stage) -> None:
+    stage.script.unpaywall = True
+    stage.script.before_reading = failing(ApplicationError("the store is gone", non_retryable=True))
+    _, report, run = await stage.play(a_request())
+    assert report.references
+    assert any("full texts" in event.message for event in await run.events() if event.type == "error")

@@ -68,6 +68,13 @@ async def test_a_run_that_waits_for_its_model_goes_on_when_it_is_back(stage: Sta
     assert "model_did_not_answer" not in limitations(report)
 
 
+async def test_after_an_outage_of_five_minutes_a_run_idles_for_a_minute_at_most(stage: Stage) -> None:
+    since = away(stage, 300, after=1)
+    outcome, _, _ = await stage.play(a_request(wait_for_model=True))
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert next(seconds for seconds in since if seconds >= 300) <= 365
+
+
 async def test_waiting_for_a_model_ends_with_the_time_limit(stage: Stage) -> None:
     away(stage, 1e9, after=1)
     outcome, _, run = await stage.play(a_request(wait_for_model=True, limits={"max_seconds": 3_600}))

@@ -8,7 +8,7 @@ from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
 from activities.contracts.evidence import MODE_ALIASES, Effort, ModelChoice
-from activities.contracts.plan import ParseQueryInput
+from activities.contracts.plan import ParsedQuery, ParseQueryInput
 from activities.settings import Settings
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.script import takes
@@ -169,6 +169,14 @@ async def test_auto_that_is_cancelled_leaves_a_report(stage: Stage) -> None:
     run = await stage.start(a_request("auto"))
     await run.until(lambda p: p.phase == "reading")
     assert (await stage.cancelled(run)).stop_reason == "cancelled"
+
+
+async def test_auto_chooses_the_profile_as_well(stage: Stage) -> None:
+    stage.script.answers["query_parser"] = lambda step: ParsedQuery(
+        improved_query=step.question, research_mode="iterative", profile="drug_repurposing"
+    )
+    await stage.play(a_request("auto"))
+    assert [p.profile for p in stage.fakes.prepared] == ["general", "drug_repurposing"]
 
 
 @pytest.mark.parametrize(("left_open", "rounds"), [(("max_iterations",), 11), ((), 6)])

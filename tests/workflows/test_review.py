@@ -456,6 +456,16 @@ async def test_a_review_that_is_ended_or_cancelled_reports_what_there_is(desk: D
     assert (flow.screened, flow.unread, flow.open, flow.faults()) == (1, 39, 0, ())
 
 
+async def test_a_review_that_is_cancelled_at_its_first_gate_has_a_report_too(desk: Desk) -> None:
+    review = await desk.start()
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.cancel()
+    with pytest.raises(WorkflowFailureError):
+        await desk.reviews[0].result()
+    assert (await review.published()).report.flow.given == 0
+    await desk.until(review, lambda seen: seen.phase == "cancelled")
+
+
 async def test_every_message_may_reach_a_review(desk: Desk) -> None:
     review = await desk.start()
     await desk.until(review, lambda seen: seen.gate == "protocol")

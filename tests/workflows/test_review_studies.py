@@ -486,3 +486,12 @@ async def test_a_living_review_tells_which_conclusion_changed_and_nothing_else(
         assert "before: The drug" in told
         assert "0.61 (0.36 to 1.02), one study" in told
         assert (tmp_path / "reports" / f"{review.id}.rss").exists()
+
+
+async def test_a_review_that_is_ended_reports_what_there_is(desk: Desk, tmp_path: Path) -> None:
+    review = await begun(desk)
+    await texts_provided(review, tmp_path / "texts", range(2))
+    await review.finish()
+    await desk.until(review, lambda seen: seen.gate == "report")
+    flow = (await review.published()).report.flow
+    assert (flow.sought, flow.awaited, flow.undecided, flow.faults()) == (6, 4, 2, ())

@@ -59,6 +59,13 @@ def test_a_member_works_only_when_it_has_something_to_work_on(
     assert turn.instruction == ("for them" if own else ""), "what was meant for another member is not told"
 
 
+def test_what_was_asked_of_the_reporter_does_not_outlast_another_turn() -> None:
+    team, turn = apply_ledger(ledger("reporter", instruction="be brief"), TeamState(), LoopState())
+    assert (team.report_instruction, turn.instruction) == ("be brief", "")
+    team, _ = apply_ledger(ledger("searcher", instruction="search on"), team, LoopState())
+    assert team.report_instruction == ""
+
+
 def test_a_turn_that_brought_nothing_is_a_stall_whatever_the_manager_says() -> None:
     team, _ = apply_ledger(ledger("searcher", progress=True), after("searcher", new=False), LoopState())
     assert team.stalls == 1
@@ -142,6 +149,13 @@ async def test_a_looping_manager_is_ended_by_the_plans_it_may_make(stage: Stage)
     replans = [event.data["resets"] for event in await run.events() if event.type == "replanning"]
     assert replans == [1, 2, 3]
     assert len(stage.fakes.of("manager")) <= 3 * (MAX_STALLS + 1) + 2
+
+
+async def test_a_manager_without_an_answer_is_skipped_and_the_report_says_so(stage: Stage) -> None:
+    stage.script.always["manager"] = lambda _: (_ for _ in ()).throw(ValueError("no such ledger"))
+    outcome, report, _ = await stage.play(a_request("team", limits=ROUNDS))
+    assert outcome.stop_reason == "sufficient_evidence"
+    assert any("Managing the team" in text for text in report.limitations)
 
 
 async def test_the_facts_are_kept_and_the_plan_made_again(stage: Stage) -> None:

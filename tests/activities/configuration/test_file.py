@@ -188,6 +188,9 @@ def test_a_variable_that_sets_nothing_is_found() -> None:
     assert list(unknown_variables(given_, ["pubmed"])) == ["DETERMINATOR_MAX_TOKEN"]
 
 
+KEYS = [(section, key) for section, keys in SECTIONS.items() for key in keys]
+
+
 READERS = ("activities", "client", "worker")
 CONFIGURATION = ("activities/configuration", "activities/settings.py")
 

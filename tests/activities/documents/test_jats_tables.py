@@ -1,5 +1,7 @@
 """The rows of an article's tables can be found and quoted alone."""
 
+from pathlib import Path
+
 import pytest
 from lxml import etree
 
@@ -8,6 +10,7 @@ from activities.sources.pmc import read_evidence
 from activities.text.sentences import sentences
 from tests.activities.extractive.abstracts import written
 
+RECORDED = Path(__file__).parents[2] / "recorded" / "pmc" / "efetch_pmc_6329583.xml"
 DOSES = """
 <table-wrap><label>Table 2.</label><caption><p>Doses and what became of the men.</p></caption>
 <table><thead>

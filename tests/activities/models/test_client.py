@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from activities.contracts.errors import ModelRefused, ModelUnusable
 from activities.contracts.evidence import Allowance
-from activities.models.response import events_of
+from activities.models.response import events_of, values_of
 from tests.activities.models.conftest import GOOD, Asker, Verdict, Workers
 from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, fails, says
 from tests.replay import Reply, recorded
@@ -285,3 +285,8 @@ async def test_a_stream_is_read_to_its_end_and_an_event_that_breaks_off_is_left_
     response = answering(STREAM + b": the end\n\n")
     assert [value async for value in events_of(response)] == WHOLE
     assert response.is_stream_consumed
+
+
+async def test_events_without_data_and_comments_in_their_place_are_no_answer_and_no_fault() -> None:
+    body = b'data:\n\ndata: \n\ndata: : keepalive\n\nevent: ping\n\ndata: {"n": 1}\n\ndata: [DONE]\n\n'
+    assert await said(body) == list(values_of(body, REQUEST)) == [{"n": 1}]

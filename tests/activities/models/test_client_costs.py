@@ -125,6 +125,14 @@ def test_the_users_table_goes_before_the_list_and_reading_passages_costs_nothing
     assert cost_microusd(Settings(), ModelChoice(), USAGE) == 0
 
 
+@pytest.mark.parametrize("address", ["http://127.0.0.1:9/v1", "https://models.example.org/v1"])
+def test_the_same_name_at_another_address_has_no_known_price(address: str) -> None:
+    elsewhere = LISTED.model_copy(update={"base_url": address})
+    assert price_of(Settings(), elsewhere) is None
+    assert cost_microusd(Settings(), elsewhere, USAGE) is None
+    assert context_window(Settings(context_tokens=4000), elsewhere) == 4000
+
+
 @pytest.mark.parametrize(
     "table", [{"input": 1.0}, {"input": 1.0, "output": -1.0}, {"in": 1.0, "output": 1.0}]
 )

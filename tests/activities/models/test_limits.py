@@ -17,6 +17,7 @@ from activities.contracts.evidence import Allowance, ModelChoice
 from activities.models.address import parse
 from activities.models.base import CURRENT, Progress
 from activities.models.prices import effort_of
+from activities.models.response import repeats_itself
 from activities.settings import Settings
 from tests.activities.models.conftest import GOOD, Asker, Workers
 from tests.fake_openai import JSON, PATH, SSE, FakeOpenAI, completion, events, fails, says
@@ -100,6 +101,21 @@ async def test_a_loop_ends_the_call(ask: Asker, server: FakeOpenAI) -> None:
     verdict, _ = await ask(allowance=LARGE)
     assert verdict.reasons == ["first", "metformin lowers the risk"]
     assert sent < 5_000
+
+
+@pytest.mark.parametrize(
+    ("text", "loop"),
+    [
+        ("\n" * 300, True),
+        ("so it goes, " * 20, True),
+        ('{"paragraph": 1, "sentence": "S1", "text": "", "contradicts": ""}, ' * 5, True),
+        ("".join(f'{{"paragraph": 1, "sentence": "S{n}", "text": ""}}, ' for n in range(40)), False),
+        ("The trial had 4000 adults, 2000 in each group, and lasted for 1000 days; 000.", False),
+        (json.dumps({"scores": [{"criterion": f"c{n}", "score": 8} for n in range(6)]}), False),
+    ],
+)
+def test_a_loop_is_distinguished_from_a_list(text: str, loop: bool) -> None:
+    assert repeats_itself(text) is loop
 
 
 # bytes

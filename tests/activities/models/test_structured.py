@@ -194,3 +194,10 @@ def test_an_item_repeated_over_and_over_ends_its_list() -> None:
 def test_a_field_is_bound_to_the_labels_that_were_shown() -> None:
     schema = schema_of(Wanted, {"items.name": ("S1", "S2"), "Label": ()})
     assert schema["$defs"]["Inner"]["properties"]["name"]["enum"] == ["S1", "S2"]
+
+
+def test_a_field_with_nothing_to_choose_from_is_not_asked_for() -> None:
+    schema = schema_of(Wanted, {"items.name": (), "title": ()})
+    assert "title" not in {*schema["properties"], *schema["required"]}
+    inner = schema["$defs"]["Inner"]
+    assert (list(inner["properties"]), inner["required"]) == (["value"], ["value"])

@@ -138,6 +138,13 @@ def test_quality_has_its_reasons_and_records_count_for_nothing_in_it() -> None:
     assert CANDIDATES.shown(report_of(by_label))[0].evidence_quality == "moderate"
 
 
+def test_a_report_that_is_made_again_keeps_what_was_looked_up() -> None:
+    once = report_of()
+    again = report_of(CANDIDATES.shown(once)[0], None)
+    assert CANDIDATES.shown(again)[0].fields == CANDIDATES.shown(once)[0].fields
+    assert CANDIDATES.shown(again)[0].looked_up == ""
+
+
 @pytest.mark.parametrize("name", FORMATS)
 def test_every_format_has_the_page_with_sources_and_reasons(name: str) -> None:
     shown = " ".join(words_of(report_of(), name).split())

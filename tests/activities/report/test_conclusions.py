@@ -84,6 +84,31 @@ def test_a_report_with_a_conclusion_does_not_say_that_the_works_settle_nothing()
     assert not report.answer
 
 
+def test_beside_a_conclusion_stand_no_other_strength_and_no_count_and_its_works_in_order() -> None:
+    report = report_of()
+    (one,) = CONCLUSIONS.shown(report)
+    words = words_of(report.replace(conclusions=(one.replace(works=one.works[::-1]),)), "md")
+    assert "strong evidence" not in words
+    assert "studies answer" not in words
+    table = words[words.index("Effect (95% CI)") :]
+    assert table.index("number 1") < table.index("number 2")
+
+
+def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
+    words = words_of(report_of().replace(length="brief"), "md")
+    assert "The drug probably lowers mortality" in words
+    assert "2 studies" in words
+    assert "Events by group" not in words
+
+
+def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
+    words = words_of(changed(report_of(), certainty="very_low"), "md")
+    assert "The drug may lower mortality, but the evidence is very uncertain." in words
+    assert "Mortality | 2 [1, 2] | 1,570 | Lower." in words, "a row is read alone"
+    assert "| Very low:" in words
+    assert "Per 1,000 people" not in words
+
+
 def test_a_certainty_has_its_reasons_in_a_few_words() -> None:
     words = words_of(report_of(), "md")
     assert "Certainty starts at high for randomised trials and at low for other studies." in words
@@ -197,6 +222,26 @@ def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
     assert answer_of(report).conclusions == ()
 
 
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"direction": "higher", "group": "statins", "plural": True}, "Statins probably increase mortality"),
+        ({"direction": "higher"}, "The drug probably increases mortality"),
+        ({"direction": "uncertain"}, "The effect of the drug on mortality is uncertain."),
+        (
+            {"direction": "not_enough_data"},
+            "There are not enough data on the effect of the drug on mortality.",
+        ),
+        ({"direction": "lower", "group": "mRNA vaccines", "plural": True}, "mRNA vaccines probably lower"),
+    ],
+)
+def test_a_conclusion_is_a_sentence_that_a_clinician_signs(fields: dict[str, object], said: str) -> None:
+    (one,) = CONCLUSIONS.shown(report_of())
+    plural = bool(fields.pop("plural", False))
+    proposed = one.proposed.model_copy(update={"plural": plural}) if one.proposed else None
+    assert statement(one.model_copy(update={**fields, "proposed": proposed})).startswith(said)
+
+
 def test_no_difference_is_not_said_to_be_none_where_one_that_matters_is_not_excluded() -> None:
     made = {"direction": "no_difference", "certainty": "low"}
     wide = (Concern(code="wide_interval", levels=2),)
@@ -212,6 +257,19 @@ def test_no_difference_is_not_said_to_be_none_where_one_that_matters_is_not_excl
         proposed = one.proposed.model_copy(update={"excludes": excludes}) if one.proposed else None
         words = words_of(changed(report_of(), **made, concerns=concerns, proposed=proposed), "md")
         assert text in words, "the model says it"
+
+
+def test_the_events_behind_an_effect_are_printed() -> None:
+    words = words_of(report_of(), "md")
+    assert "60 of 400 (15.0%)" in words
+    assert "120 of 400 (30.0%)" in words
+    assert "Pooled (random effects" in words
+
+
+def test_the_answer_on_a_terminal_has_the_conclusion() -> None:
+    (line,) = answer_of(report_of()).conclusions
+    assert "The drug probably lowers mortality" in line
+    assert "Certainty: moderate (proposed)." in line
 
 
 def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -276,31 +334,3 @@ def test_a_line_is_put_in_plain_words_only_where_a_second_reader_confirms_it(pro
     assert not faults(report, WORKS)
     (one,) = CONCLUSIONS.shown(report)
     assert one.replace(direction="higher").key != one.key
-
-
-def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
-    words = words_of(changed(report_of(), certainty="very_low"), "md")
-    assert "The drug may lower mortality, but the evidence is very uncertain." in words
-    assert "Mortality | 2 [1, 2] | 1,570 | Lower." in words, "a row is read alone"
-    assert "| Very low:" in words
-    assert "Per 1,000 people" not in words
-
-
-@pytest.mark.parametrize(
-    ("fields", "said"),
-    [
-        ({"direction": "higher", "group": "statins", "plural": True}, "Statins probably increase mortality"),
-        ({"direction": "higher"}, "The drug probably increases mortality"),
-        ({"direction": "uncertain"}, "The effect of the drug on mortality is uncertain."),
-        (
-            {"direction": "not_enough_data"},
-            "There are not enough data on the effect of the drug on mortality.",
-        ),
-        ({"direction": "lower", "group": "mRNA vaccines", "plural": True}, "mRNA vaccines probably lower"),
-    ],
-)
-def test_a_conclusion_is_a_sentence_that_a_clinician_signs(fields: dict[str, object], said: str) -> None:
-    (one,) = CONCLUSIONS.shown(report_of())
-    plural = bool(fields.pop("plural", False))
-    proposed = one.proposed.model_copy(update={"plural": plural}) if one.proposed else None
-    assert statement(one.model_copy(update={**fields, "proposed": proposed})).startswith(said)

@@ -9,16 +9,18 @@ from activities.contracts.write import DraftClaim, DraftParagraph, Edited, Edite
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
 from activities.report.formats.blocks import Cite, Mark
+from activities.report.formats.references import date_of
 from activities.report.formats.text import clean, escape_markdown, safe_url
 from activities.report.formats.works_table import whole_clause
 from activities.report.schema import Report
 from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, planned, publish_input, quoting
-from tests.activities.report.rendered import EVERY_FORMAT, REPORT, hostile, page_of, words_of
+from tests.activities.report.rendered import EVERY_FORMAT, REPORT, citation_faults, hostile, page_of, words_of
 from tests.activities.report.wide import RICH
 from tests.activities.report.written import (
     FEWER,
     INFECTION,
     INJURY,
+    PASSAGES,
     PNEUMONIA,
     STEP,
     WORKS,
@@ -172,6 +174,14 @@ def test_a_persons_own_documents_are_never_called_studies() -> None:
     assert "12 january 2024" in text
 
 
+def test_the_date_of_a_row_is_not_the_date_of_its_table() -> None:
+    first = build_report(STEP, WORKS).references[0]
+    table = first.replace(date="2025-02-05", date_from="text", design="table")
+    assert date_of(table) == ""
+    assert date_of(table.replace(design="letter")) == "5 February 2025"
+    assert date_of(table.replace(date_from="file_name")) == "5 February 2025"
+
+
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> None:
     drafts = (
@@ -198,6 +208,20 @@ def test_an_overview_says_once_in_a_line_what_each_section_found(name: str) -> N
     edited = {**update, "edited": Edited(answer=(joined.replace(text=whole),))}
     told = words_of(build_report(STEP.model_copy(update=edited), WORKS), name)
     assert told.count(FEWER.rstrip(".")) == told.count("urinary tract was injured more often") == 1
+
+
+@pytest.mark.parametrize("answer", ["", "Infections are fewer."])
+def test_a_brief_report_lists_what_it_cites(answer: str) -> None:
+    support = quoting(answer, ("pmid:11", INFECTION)).support
+    first = (build_report(STEP, WORKS).answer[0].replace(text=answer, support=support),) if answer else ()
+    brief = build_report(STEP, WORKS).replace(length="brief", answer=first)
+    assert citation_faults(render(brief, "md").decode()) == []
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_brief_report_without_an_answer_has_the_first_passages(name: str) -> None:
+    report = build_report(PASSAGES, WORKS).replace(length="brief")
+    assert INFECTION in words_of(report, name)
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
@@ -285,6 +309,17 @@ def test_many_works_behind_a_sentence_are_one_mark(numbers: tuple[int, ...], sai
     assert Cite(tuple(map(Mark, numbers))).text == said
 
 
+def test_only_a_full_report_repeats_a_question_that_its_title_does_not_say() -> None:
+    asked = "How do chromoscopy and colonoscopy compare in finding polyps and in harm?"
+    for title, times in (
+        ("Chromoscopy and colonoscopy compared: polyps and harm", 0),
+        ("Dye in the bowel", 1),
+    ):
+        report = REPORT.replace(question=asked, title=title)
+        assert words_of(report.replace(length="full"), "md").count(f"*{asked}*") == times
+        assert asked not in words_of(report, "md")
+
+
 @pytest.mark.parametrize("length", ["standard", "full"])
 def test_a_sentence_shows_every_quote_that_carries_it(length: Length) -> None:
     names = ("pmid:11", "pmid:12", "pmid:13")
@@ -369,6 +404,11 @@ def test_identified_works_are_duplicates_screened_or_not_screened(
     assert made.screened == made.included + made.not_cited
     assert min(made.model_dump().values()) >= 0
     assert made.included == included
+
+
+def test_what_a_run_holds_beside_what_was_screened_is_said() -> None:
+    made = PrismaCounts(identified=75, duplicates=46).added_up(29, 21, 9)
+    assert (made.duplicates, made.screened, made.not_screened, made.not_cited) == (46, 21, 8, 12)
 
 
 @pytest.mark.parametrize("report", [RICH, build_report(STEP, WORKS)], ids=["rich", "written"])

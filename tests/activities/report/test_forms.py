@@ -2,11 +2,13 @@
 
 import pytest
 
-from activities.contracts.evidence import Support
+from activities.contracts.evidence import Claim, Support
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, named
+from activities.messages import in_language
 from activities.report.assemble import build_report
 from activities.report.claims import draft_claims
 from activities.report.formats import render
+from activities.report.formats.words import steps
 from activities.report.schema import Report
 from activities.verification.verdicts import printed
 from tests.activities.cases import publish_input
@@ -123,6 +125,15 @@ def _html(report: Report) -> bytes:
     return render(report, "html")
 
 
+def test_the_json_has_fields_and_headings_and_its_markdown_the_same_table() -> None:
+    (own,) = report_of(DRAFT).sections
+    assert own.claims[0].cells == TRIAL.cells
+    assert (own.paragraphs, own.headings) == ((("s1.1", "s1.2"), ("s1.3",)), ("Infections by trial", ""))
+    assert "### Infections by trial" in own.markdown
+    assert "| Appendectomy | 4% | 11% | [1] |" in own.markdown
+    assert own.markdown.endswith("- **Pneumonia:** It was rarer in a registry [2].")
+
+
 def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its_quote() -> None:
     fallen = DRAFT.changed(lambda one: (one.replace(state="refused") if one.id != "s1.1" else one,))
     shown = printed(fallen)
@@ -158,6 +169,22 @@ def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives(name: st
     assert "Appendectomy, In all: 18 \u2212 7 \u2212 1 = 10" in shown
     assert "isk ratio of 30 of 50 against 26 of 50 = 1.15 (0.81 to 1.64)" in shown
     assert shown.count("(5 + 6)") == 1
+
+
+def test_a_statistic_is_shown_in_the_language_of_the_report() -> None:
+    claim = Claim(
+        id="s1.1", text="1.15", computed=("mean_difference(4.5, 1, 9, 5, 2, 8) = -0.5 (-2.0 to 1.0)",)
+    )
+    with in_language("de"):
+        assert steps([claim], set()) == [
+            "Mittelwertdifferenz von 4,5 (SD 1, n = 9) gegen 5 (SD 2, n = 8) = -0,5 (-2,0 bis 1,0)"
+        ]
+
+
+def test_a_deduction_in_a_table_of_markdown_has_a_plain_minus() -> None:
+    rows = tuple(shaped(("Entry", f"-{n} of March"), ("Amount", f"-{n}.50")) for n in (5, 6))
+    report = report_of(named("s1", SectionDraft(paragraphs=(DraftParagraph(claims=rows),))))
+    assert "| -5 of March | -5.50 |" in words_of(report, "md")
 
 
 def test_an_editor_is_not_shown_general_knowledge() -> None:

@@ -12,6 +12,7 @@ from activities.messages import CATALOGUES
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.statements import WORDING, Choice
+from activities.report.formats.text import ended
 from activities.report.strength import DESIGN_NAMES, TYPE_NAMES
 from activities.verification.verdicts import printed
 from tests.activities.report.rendered import EVERY_FORMAT, faults, page_of, words_of
@@ -128,3 +129,27 @@ def test_a_confirmed_translation_stands_beside_its_quote_and_no_other(name: str)
     marked = "Übersetzung des Modells, vom zweiten Leser bestätigt: „Wundinfektionen waren seltener."
     assert marked in " ".join(shown.split())
     assert "Niemand hat dies gelesen" not in shown
+
+
+@pytest.mark.parametrize("name", ["md", "html", "docx"])
+@pytest.mark.parametrize(
+    ("language", "marks"), [("de", "\u201e{}\u201c"), ("fr", "\u00ab {} \u00bb"), ("es", "\u00ab{}\u00bb")]
+)
+def test_quotation_marks_are_those_of_the_language_of_the_report(
+    language: str, marks: str, name: str
+) -> None:
+    shown = words_of(build_report(STEP, WORKS).replace(language=language), name)
+    assert marks.format(INFECTION) in " ".join(shown.split())
+    assert "\u201d" not in shown
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\u092c\u0938 \u0930\u0941\u0915\u0924\u0940 \u0939\u0948\u0964",
+        "\u0623\u064a\u0646 \u0627\u0644\u062d\u0627\u0641\u0644\u0629\u061f",
+        "\u4f1a\u8bae\u5f00\u59cb\u3002",
+    ],
+)
+def test_a_sentence_of_another_script_gets_no_second_stop(text: str) -> None:
+    assert ended(text) == text

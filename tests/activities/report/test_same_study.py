@@ -10,6 +10,7 @@ TEXT = (
     "We followed 412 nurses of two hospitals for four years and asked each of them twice a year for pain in "
     "the lower back. Lifting without a hoist doubled the risk of pain in the lower back."
 )
+FOUND = "Lifting without a hoist doubled the risk of pain in the lower back."
 ARTICLE = pubmed(
     0,
     "Lifting and pain in the lower back of nurses: a cohort study in two hospitals",

@@ -6,6 +6,7 @@ import io
 import pytest
 
 from activities.contracts.evidence import (
+    AbsentWord,
     CiteMark,
     Claim,
     SearchRecord,
@@ -14,7 +15,7 @@ from activities.contracts.evidence import (
     Vigilance,
 )
 from activities.contracts.judge import PART as TABLE
-from activities.contracts.write import DraftClaim, DraftParagraph, Edited, SectionDraft
+from activities.contracts.write import DraftClaim, DraftParagraph, Edited, Passage, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.blocks import Cite, Mark
@@ -106,6 +107,13 @@ def test_every_format_has_answer_counts_limits_and_one_table_of_works(name: str)
     counted = words_of(REPORT.replace(confidence_reasons=(why,)), name)
     said = "3 works that answer the question, 2 of them directly; 2 answer yes and 1 answers no."
     assert f"Basis of the answer: {said}" in counted
+
+
+def test_what_all_cited_works_share_is_said_once() -> None:
+    shown = words_of(REPORT, "md")
+    works = shown[shown.index("Finding") : shown.index("What is not shown")]
+    assert "abstract" not in works
+    assert "Only the abstract or a summary of each cited work was read." in shown
 
 
 def test_each_cell_leads_to_its_sentence_in_the_page_and_in_the_spreadsheet() -> None:
@@ -237,6 +245,26 @@ def test_without_a_model_a_section_whose_works_another_quotes_is_not_said_to_hav
     assert not any("Safety" in gap for gap in gaps(report))
 
 
+def test_words_that_a_section_adds_to_its_search_are_not_said_to_be_absent() -> None:
+    words = (AbsentWord(word="surgery"), AbsentWord(word="dispute"))
+    folder = SearchRecord(source="library", query="q dispute", status="ok", documents=12, absent=words)
+    drafts = (section("s1", PASSAGES.sections[0].draft.replace(absent=(), documents=0)),)
+    report = build_report(PASSAGES.replace(searches=(folder,), sections=drafts), WORKS)
+    (absent,) = [statement for statement in report.statements if statement.code == "words_absent"]
+    assert absent.texts("words") == ("surgery",)
+
+
+def test_an_ellipsis_stands_in_a_passage_where_something_is_left_out() -> None:
+    def shown(*quotes: str) -> str:
+        passages = (Passage(evidence_id="pmid:11", quotes=quotes),)
+        draft = PASSAGES.sections[0].draft.replace(passages=passages)
+        return words_of(build_report(PASSAGES.replace(sections=(section("s1", draft),)), WORKS), "md")
+
+    opening = "We compared laparoscopic with open appendectomy in 210 adults."
+    assert f"{INFECTION} {STAY}" in shown(INFECTION, STAY)
+    assert f"{opening} \u2026 {STAY}" in shown(opening, STAY)
+
+
 def test_without_a_near_passage_nothing_is_answered() -> None:
     far = PASSAGES.sections[0].draft.replace(passages=(), absent=())
     counts = PASSAGES.counts.replace(identified=12, duplicates=2, screened=0)
@@ -302,6 +330,18 @@ def test_what_is_not_confirmed_is_said_to_be_so() -> None:
     assert dropped.reason == "it is not confirmed: its second reader found only 1 of 4 planted errors"
 
 
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_colon_stands_before_the_table_that_it_introduces(name: str) -> None:
+    rule = DraftClaim(text="We propose:", kind="inference", stands_by="reader")
+    row = rule.shaped([("Point", "Target"), ("Rule", "No change")])
+    alone = rule.replace(text="This is to do:")
+    blocks = tuple(DraftParagraph(claims=claims) for claims in ((rule,), (row,), (alone,)))
+    update = {"sections": (section("s1", SectionDraft(paragraphs=blocks), "Gain"),), "edited": None}
+    text = words_of(build_report(STEP.model_copy(update=update), WORKS), name)
+    assert "We propose:" in text
+    assert "This is to do." in text
+
+
 def test_a_figure_computed_from_many_works_names_none_of_them_on_paper() -> None:
     works = [Support(evidence_id=f"w{n}", quote=f"It was {n} in this work alone.") for n in range(1, 5)]
     claim = Claim(id="s1.c1", text="Together it is 10.", kind="computed", support=tuple(works))
@@ -312,3 +352,15 @@ def test_a_figure_computed_from_many_works_names_none_of_them_on_paper() -> None
     cited = claim.replace(marks=(CiteMark(at=17, works=tuple(work.evidence_id for work in works)),))
     assert plain_text(cited, numbers) == "Together it is 10 [1, 2, 3, 4]."
     assert Cite(tuple(Mark(n) for n in (1, 2)), on_screen=True).text == ""
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_a_stressed_sentence_is_in_bold_print(name: str) -> None:
+    claim = DraftClaim(text="Do not start it.", kind="inference", stands_by="reader", strong=True)
+    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(claim,)),))
+    update = {"sections": (section("s1", draft, "Gain"),), "edited": None}
+    report = build_report(STEP.model_copy(update=update), WORKS)
+    assert "Do not start it." in words_of(report, name)
+    if name in ("md", "html"):
+        bold = {"md": b"**Do not start it.**", "html": b"<b>Do not start it.</b>"}[name]
+        assert bold in render(report, name)

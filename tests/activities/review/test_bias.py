@@ -7,6 +7,7 @@ import pytest
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import Support
 from activities.review.bias import (
+    ANSWERS,
     DOMAINS,
     FIELDS,
     Answer,
@@ -152,6 +153,11 @@ def test_a_decision_that_leaves_something_open_is_refused(
 ) -> None:
     with pytest.raises(DecisionError, match=message):
         decide(PROPOSAL, "mortality", answers, "Ada", **more)  # type: ignore[arg-type]
+
+
+def test_there_are_twenty_two_questions() -> None:
+    assert sum(len(domain.questions) for domain in DOMAINS) == 22
+    assert ANSWERS[-1] == "NI"
 
 
 def proposed(*values: dict[str, object]) -> Extraction:

@@ -15,7 +15,7 @@ from activities.review.decisions import Decision, Marks
 from activities.review.files import read_records_file
 from activities.review.protocol import Columns
 from activities.review.records import NO_ABSTRACT, Records, UnreadableRecords, added, part
-from activities.review.rounds import accuracy_of, next_round, restated
+from activities.review.rounds import accuracy_of, draw_sample, next_round, restated, sample_size
 from activities.review.state import Course, ReviewState
 from activities.sources.library.records import SetAside
 from tests.activities.review.studies import PROTOCOL
@@ -133,6 +133,12 @@ def test_files_of_records_keep_what_has_no_abstract(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         with pytest.raises(UnreadableRecords):
             list(read_records_file(tmp_path / name))
+
+
+def test_the_sample_is_as_large_as_its_interval_asks() -> None:
+    assert sample_size(10_000, 0.1) in range(95, 106)
+    assert sample_size(40, 0.1) == 40
+    assert draw_sample(100, 10, "a") == draw_sample(100, 10, "a") != draw_sample(100, 10, "b")
 
 
 def test_a_screener_who_is_unsure_excludes_nothing() -> None:

@@ -18,7 +18,7 @@ from activities.report.formats.blocks import Table
 from activities.report.formats.figures import pool_panel, pooled
 from activities.review.archive import Published
 from activities.review.bias import SOURCE, BiasAssessment
-from activities.review.chapters import ITEMS, NOT_REPORTED, checklist
+from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitations
 from activities.review.decisions import Decision, Marks
 from activities.review.export import files, without_names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
@@ -190,6 +190,12 @@ def test_no_file_names_a_person_unless_it_is_asked_for() -> None:
     assert {"Ada Byron", "Ada King"} <= {name for name in ("Ada Byron", "Ada King") if name in written(named)}
 
 
+def test_the_flow_and_each_pool_are_drawn() -> None:
+    shown = page(form="html").decode()
+    assert shown.count("<svg") == 2
+    assert "Included: 2" in shown
+
+
 def test_the_flow_has_every_number_that_leaves_it() -> None:
     steps = flow_steps(published())
     assert [step.rows[0] for step in steps] == [
@@ -256,6 +262,14 @@ def test_the_interval_of_a_conclusion_stands_in_its_forest_plot() -> None:
     assert {mark.label: mark.text for mark in drawn.marks}["Random effects"] == rows["Random effects"]
 
 
+def test_what_the_findings_cannot_vouch_for_is_said() -> None:
+    text = " ".join(limitations(findings(), PROTOCOL))
+    for part in ("Full texts not retrieved: 1", "tool for the risk of bias: 1", "stands beside it"):
+        assert part in text, part
+    assert "was not assessed" in " ".join(limitations(findings(), PROTOCOL.replace(bias="none")))
+    assert "Full texts not retrieved: 1" in page().decode()
+
+
 @pytest.mark.parametrize("language", CATALOGUES)
 def test_a_review_in_another_language_has_no_fixed_text_in_english(language: str) -> None:
     state = STATE.replace(protocol=STATE.protocol.replace(language=language))
@@ -274,3 +288,9 @@ def test_a_review_is_reported_in_the_language_of_its_question() -> None:
     assert PROTOCOL.spoken == "en"
     with pytest.raises(ValidationError, match="language code"):
         Protocol.model_validate(protocol | {"language": "Klingon?"})
+
+
+def test_a_review_that_read_no_full_text_has_no_such_chapters() -> None:
+    text = page(findings=None).decode()
+    assert "Risk of bias" not in text
+    assert "checklist" not in text

@@ -97,6 +97,14 @@ def test_a_number_that_no_sentence_has_is_left_out_and_a_null_result_is_an_effec
     assert (effect.evidence_id, effect.direction, effect.figures) == ("pmid:2", "no_difference", {"n": "90"})
 
 
+def test_only_words_of_grade_are_proposed() -> None:
+    good: dict[str, object] = {"outcome": "mortality", "direction": "not enough data"}
+    good |= {"certainty": "Very low", "doubts": ["Imprecise", "Nobody was blinded.", "how done"]}
+    (proposed,) = appraised(conclusions=(good, {**good, "certainty": "sure"})).proposed
+    assert (proposed.direction, proposed.certainty) == ("not_enough_data", "very_low")
+    assert proposed.doubts == ("imprecise", "how_done")
+
+
 def test_numbers_turned_round_in_words_do_not_contradict_a_direction() -> None:
     numbers: dict[str, object] = {"measure": "HR", "estimate": "0.38", "low": "0.17", "high": "0.86"}
     survival = {**FIRST, **numbers, "outcome": "survival", "direction": "higher"}
@@ -119,6 +127,14 @@ def test_no_sentence_need_say_that_chance_allocated_people() -> None:
     fields = AppraiseAnswer.model_json_schema()["$defs"]["EffectAnswer"]["properties"]
     assert {"type": "null"} in fields["randomised"]["anyOf"]
     assert not appraised({**FIRST, "randomised": None}).effects[0].randomised
+
+
+def test_what_a_model_says_of_its_conclusion_is_taken() -> None:
+    said: dict[str, object] = {"outcome": "mortality", "direction": "no_difference", "certainty": "low"}
+    (proposed,) = appraised(conclusions=({**said, "excludes": "false", "asked": False},)).proposed
+    assert (proposed.excludes, proposed.asked) == (False, False)
+    (proposed,) = appraised(conclusions=(said,)).proposed
+    assert (proposed.excludes, proposed.asked) == (None, True)
 
 
 def test_a_conclusion_and_its_effects_are_one_outcome_though_they_are_named_otherwise() -> None:

@@ -290,6 +290,21 @@ def test_a_figure_that_its_writer_sets_is_not_computed_by_chance() -> None:
     assert (claim.state, claim.proposed, claim.computed, claim.support) == ("ask", ("66",), (), ())
 
 
+def test_an_ordered_list_keeps_its_numbers() -> None:
+    draft, _ = written("> 2. It is claimed [E1]. It is late [E1].\n> 3. It is paid [E2].")
+    assert [(c.number, c.begins, c.item) for c in draft.answer] == [
+        (2, True, True),
+        (2, False, True),
+        (3, True, True),
+    ]
+
+
+def test_lines_of_a_letter_stay_apart() -> None:
+    draft, _ = written("> Ann Lee\n> 4 Mill Lane\n>\n> Yours", "One line\ngoes on.")
+    lines = [(c.text, c.begins) for c in draft.answer]
+    assert lines == [("Ann Lee", True), ("4 Mill Lane", True), ("Yours", True), ("One line goes on.", True)]
+
+
 def test_a_day_that_the_text_states_may_be_computed_with() -> None:
     text = "The rent of 4 February 2025 was paid on 16 January 2025, {F1} days before."
     draft, _ = written(text, computed=["F1: days(2025-01-16, 2025-02-04)"])
@@ -482,6 +497,32 @@ def test_a_day_that_follows_a_day_of_a_work_is_computed() -> None:
     assert states == ["ask", "refused"]
 
 
+def test_days_within_a_computation_are_a_figure_too() -> None:
+    letter = LETTER.replace(text=f"{LETTER.text} It is from 14 March 2025, the payment from 30 April 2025.")
+    text = "For 47 days the interest on 336.00 euros is 3.46 euros [E2]."
+    shown = ["336.00 * 8 / 100 * days(2025-03-14, 2025-04-30) / 365"]
+    works = (BILL, letter.replace(text=f"{letter.text} The rate is 8 percent a year, and that is agreed."))
+    (claim,) = written(text, computed=shown, works=works)[0].claims
+    assert claim.computed == (
+        "days(2025-03-14, 2025-04-30) = 47",
+        "336.00 * 8 / 100 * days(2025-03-14, 2025-04-30) / 365 = 3.46",
+    )
+
+
+def test_an_operand_gets_the_sentence_that_states_it() -> None:
+    (both,) = written(table("Both | 426.00 | | [E1]"), computed=["180.00 + 246.00"])[0].claims
+    assert [support.evidence_id for support in both.support] == [BILL.evidence_id] * 2
+    (chance,) = written(table("Both | 432.00 | | [E1]"), computed=["180.00 + 7 * 36"])[0].claims
+    assert chance.state == "refused", "36 stands nowhere"
+
+
+def test_a_number_of_a_heading_may_stand_in_any_work() -> None:
+    works = (BILL, LETTER.replace(text=f"{LETTER.text} It is on INV-0359."))
+    for heading, state in (("INV-0359", "ask"), ("INV-0360", "refused")):
+        text = f"| Item | {heading} |\n|---|---|\n| Call at night [E1] | 180.00 |"
+        assert [claim.state for claim in written(text, works=works)[0].claims] == [state]
+
+
 def test_a_day_gets_the_sentence_that_states_it_in_its_language_and_no_other() -> None:
     fee = Sentence("a", "The storage fee is 26.40 a month.", 0.0)
     other = Sentence("a", "It was signed on 9 June 2024.", 0.1)
@@ -559,6 +600,12 @@ def test_labels_in_brackets_are_citations_however_they_are_joined(mark: str) -> 
     )
 
 
+def test_a_name_in_round_brackets_that_looks_like_a_label_stays_in_its_sentence() -> None:
+    bill = BILL.replace(text=f"{BILL.text} The sweetener aspartame (E951) was billed too.")
+    (claim,) = written("Aspartame (E951) was billed too [E1].", works=(bill, LETTER))[0].claims
+    assert (claim.text, claim.cites) == ("Aspartame (E951) was billed too.", (BILL.evidence_id,))
+
+
 def test_a_rate_of_computed_people_stands_when_a_reader_names_what_carries_it() -> None:
     draft, _ = written("Of 100 euros 73 are for the call [E1].", computed=["180.00 / 246.00 * 100"])
     (claim,) = draft.claims
@@ -590,6 +637,13 @@ def test_a_stressed_sentence_cites_what_stands_behind_it(
     expected = [(sentence.format(bold=bold), cites) for sentence, cites in sentences]
     assert [(claim.text, claim.cites) for claim in draft.answer] == expected
     assert draft.answer[0].kind == ("background" if "[K]" in text else "finding")
+
+
+@pytest.mark.parametrize("mark", [":", "?"])
+def test_bold_words_that_go_on_are_no_sentence(mark: str) -> None:
+    bold = f"For adults with mild asthma and a low count of eosinophils{mark}"
+    draft, _ = written(f"**{bold}** It is claimed [E1].")
+    assert [claim.strong for claim in draft.answer] == [False]
 
 
 def test_a_stressed_sentence_is_decided_by_itself_and_a_short_one_heads_the_next() -> None:

@@ -57,6 +57,16 @@ def test_a_design_without_a_sentence_of_its_own_work_is_none(labels: list[str]) 
     assert (one.design, one.participants, one.design_support) == ("", None, ())
 
 
+def test_a_title_names_a_design_and_a_number_elsewhere_is_not_its_participants() -> None:
+    one = judged(design="Cohort", participants=521324, design_from=["E1"])
+    assert (one.design, one.participants) == ("cohort", None)
+
+
+def test_a_design_that_is_none_of_the_list_is_left_open() -> None:
+    assert judged(design="other", design_from=["S1"]).design == ""
+    assert judged(design="prospective study", design_from=["S1"]).design == ""
+
+
 def test_a_work_compares_where_the_model_says_that_the_question_does() -> None:
     assert judged(comparator="water", compares=True).compares
     assert not judged(comparator="water", compares="false").compares

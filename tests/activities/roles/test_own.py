@@ -2,6 +2,7 @@
 
 import pytest
 
+from activities.contracts.evidence import ModelChoice
 from activities.own_step_activity import MAX_GAPS, OwnStepInput, OwnStepOutput
 from activities.roles import own
 from examples.critic import PROMPT, critic
@@ -42,6 +43,12 @@ async def test_a_built_in_role_keeps_the_rules_on_evidence_under_the_prompt_of_a
     system = case.server.bodies[0]["messages"][0]["content"]
     assert system.startswith("Judge as a regulator would.")
     assert "Works are labelled E1, E2" in system
+
+
+async def test_without_a_model_a_role_changes_nothing(case: Case) -> None:
+    charged = await case.thinker.think("own_role", a_step(case, model=ModelChoice()))
+    assert (charged.output.gaps, charged.output.facts) == ((), ())
+    assert not case.server.asked
 
 
 def test_what_a_role_answers_is_bounded() -> None:

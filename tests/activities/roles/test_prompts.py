@@ -318,6 +318,11 @@ def test_the_parser_is_shown_every_source_and_a_cut_says_how_much_is_left_out(ca
     assert re.search(r"\[cut: \d+ lines left out\]", cut)
 
 
+def test_a_list_that_is_cut_says_how_many_are_left_out() -> None:
+    assert "- and 3 more, left out here" in prompt.listed("Names", [str(n) for n in range(15)])
+    assert "left out" not in prompt.listed("Names", [str(n) for n in range(12)])
+
+
 async def test_the_model_says_what_each_instruction_is(case: Case) -> None:
     answer = {
         "outstanding_gaps": ["trials in women"],

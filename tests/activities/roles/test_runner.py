@@ -92,6 +92,11 @@ async def test_what_failed_calls_cost_is_charged_and_raised_with_the_failure(cas
     assert raised.value.usage.tokens == 860
 
 
+async def test_a_missing_model_is_reported_in_one_line(case: Case) -> None:
+    with pytest.raises(ModelRefused, match="DETERMINATOR_MODEL"):
+        await RoleThinker(None, case.store, case.settings).think("judge", case.step("judge"))
+
+
 async def test_extractive_work_does_not_hold_up_the_heartbeat(case: Case) -> None:
     """The loop must keep turning while documents are ranked, or a busy worker would look dead."""
     big = DOCUMENTS[0].replace(text=DOCUMENTS[0].text * 400)

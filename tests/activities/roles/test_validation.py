@@ -194,6 +194,11 @@ async def test_an_editor_answers_with_the_answers_of_the_sections(case: Case) ->
     assert edited.repeated == (), "a claim went because an answer says it"
 
 
+async def test_a_report_of_one_section_needs_no_editor(case: Case) -> None:
+    edited = await case.said("editor", lying, claims={"s1": CLAIMS["s1"]}, asks_mechanism=False)
+    assert (edited.title, edited.sentences, case.server.asked) == ("Metformin", (), [])
+
+
 async def test_an_editor_removes_only_what_another_claim_says(case: Case) -> None:
     pairs = [{"claim": "C2", "repeats": "C1"}, {"claim": "C3", "repeats": "C1"}]
     edited = await case.said("editor", {"repeated": pairs})
@@ -230,6 +235,17 @@ async def test_a_parser_chooses_only_a_mode_that_is_offered(case: Case, said: st
     answer = {"improved_query": QUESTION, "research_mode": said}
     assert (await case.said("query_parser", answer, modes=modes)).research_mode == mode
     assert all(name in str(case.server.bodies[0]) for name in modes)
+
+
+async def test_a_correct_answer_is_accepted(case: Case) -> None:
+    """The gate would be worthless if it dropped everything."""
+    draft = await case.said("writer", sensible)
+    cited = [s for c in draft.claims for s in c.support]
+    assert {s.evidence_id for s in cited} >= {"pmid:1", "pmid:2"}
+    assert all(verbatim(s.quote, SHOWN[s.evidence_id]) for s in cited)
+    judged = await case.said("judge", sensible)
+    assert min(judged.scores.values()) >= 7
+    assert {j.evidence_id for j in judged.judgements if j.answers == 3} == SHOWN.keys()
 
 
 _VALUES = st.recursive(

@@ -27,6 +27,7 @@ from activities.sources.records import pointed
 from client.configuration import source_names
 from tests.activities.sources.mcp_server import BODY
 
+ROOT = Path(__file__).parents[3]
 MAP = {"text": "/body", "title": "/title", "url": "/link", "year": "/date", "authors": "/by"}
 
 
@@ -113,6 +114,10 @@ async def test_a_tool_that_cannot_be_called_as_configured_is_refused_by_name() -
             await asked(notes("odd", **wrong))
     with pytest.raises(Refused, match="no-such-server"):
         await asked(notes(command=["/usr/bin/no-such-server"]))
+
+
+def test_what_a_tool_says_of_itself_is_not_told_to_the_step_that_selects_sources() -> None:
+    assert "IGNORE" not in notes().info.covers
 
 
 async def test_a_program_gets_only_the_variables_that_are_named(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,8 @@
 
 import html
 import json
+import re
+import string
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any
@@ -469,6 +471,12 @@ def test_a_preprint_that_says_it_is_withdrawn_is(comment: str, abstract: str) ->
 )
 def test_a_preprint_that_speaks_of_withdrawing_is_not_withdrawn(comment: str, abstract: str) -> None:
     assert preprint(summary=abstract or "Knots in 5 spaces.", comment=comment).standing == "unknown"
+
+
+@given(st.text(alphabet=string.ascii_letters + string.digits + " <>*[]_#~|.,()", max_size=60))
+def test_the_backslashes_of_a_registration_go_and_its_words_stay(text: str) -> None:
+    escaped = re.sub(r"([^\w\s])", r"\\\1", text)
+    assert clinicaltrials.unescaped({"a": [escaped]}) == {"a": [text]}
 
 
 def test_null_is_absent_and_a_forged_position_costs_no_memory() -> None:

@@ -171,6 +171,11 @@ async def test_a_host_that_listens_is_reached_and_one_that_does_not_is_named(ser
     assert "x.invalid" in found["nowhere"]
 
 
+async def test_behind_a_proxy_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
+    assert await unreachable({"gone": f"http://127.0.0.1:{closed_port()}"}) == {}
+
+
 async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_for_by_name(
     server: ReplayServer, home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -15,7 +15,7 @@ from activities.contracts.search import Preview
 from activities.search_activity import narrowed
 from activities.sources.base import search
 from activities.sources.crossref import Crossref
-from activities.sources.filters import in_years
+from activities.sources.filters import TYPES, canonical, in_years
 from activities.sources.http.cache import no_older_than
 from activities.sources.http.client import Http
 from activities.sources.names_asked import drug_asked
@@ -171,6 +171,11 @@ async def test_a_key_raises_the_rate_of_ncbi(server: ReplayServer, monkeypatch: 
         assert source.info.rate_per_second == 10
         assert limiter is not None
         assert limiter.per_second == 10
+
+
+@pytest.mark.parametrize("name", TYPES)
+def test_every_type_is_known_however_it_is_typed(name: str) -> None:
+    assert canonical(name.replace("_", "-").upper()) == name
 
 
 def test_what_is_asked_for_goes_over_the_configured_filters_and_years_hold_for_every_source() -> None:

@@ -5,7 +5,7 @@ import pytest
 from activities.contracts.publish import Dispute
 from activities.refresh_activity import RefreshOutcome
 from activities.report.assemble import build_report
-from client.cli.steering import show_version
+from client.cli.steering import show_difference, show_version
 from client.runs.revising import Answered
 from tests.activities.report.written import STEP, WORKS
 
@@ -19,6 +19,12 @@ def test_a_decision_is_told_of_the_dispute_that_it_decides(capsys: pytest.Captur
     show_version(Answered("why?", outcome, before, after), as_json=False)
     printed = capsys.readouterr().out
     assert ("s1.1" in printed, "s1.2" in printed) == (True, False)
+
+
+def test_versions_with_the_same_sentences_have_no_difference(capsys: pytest.CaptureFixture[str]) -> None:
+    report = build_report(STEP, WORKS)
+    assert not show_difference(report, report)
+    assert not capsys.readouterr().out
 
 
 def test_a_version_in_which_every_sentence_stands_as_before_is_said_to_be_one(

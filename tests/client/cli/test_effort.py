@@ -2,7 +2,10 @@
 
 from pathlib import Path
 
+import pytest
+
 from activities.settings import Settings
+from client.failures import BadInput
 from client.runs.options import AskOptions
 from client.runs.request import build_request, models
 
@@ -22,3 +25,8 @@ def test_the_effort_goes_with_the_models_of_the_settings(tmp_path: Path) -> None
         "judge": ("tiny", "large"),
     }
     assert models(settings, AskOptions()) == {}, "the worker's own models were overruled"
+
+
+def test_an_effort_without_a_model_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="`model`"):
+        models(Settings(home=tmp_path), AskOptions(effort="small"))

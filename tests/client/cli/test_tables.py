@@ -78,6 +78,21 @@ def test_a_list_is_narrowed_by_state_and_text(runs: dict[str, str]) -> None:
         assert listed(*flags) & both == expected, flags
 
 
+def test_at_80_columns_the_list_keeps_status_mode_and_start(runs: dict[str, str]) -> None:
+    terminal = Terminal("list", columns=80)
+    assert terminal.end() == 0
+    shown = terminal.text()
+    row = next((line for line in shown.splitlines() if runs["iterative"][-8:] in line), "")
+    assert row, shown
+    assert len(row) <= 80
+    hash_, status, mode, day, *_ = row.split()
+    assert (hash_, status, mode, len(day)) == (runs["iterative"][-8:], "completed", "iterative", 10)
+    assert inside("status", hash_, "--json").json()["run_id"] == runs["iterative"]
+    wide = Terminal("list", columns=140)
+    assert wide.end() == 0
+    assert runs["iterative"] in wide.text()
+
+
 def test_every_option_of_ask_is_explained_and_stands_in_a_group() -> None:
     grouped = [name for names in GROUPS.values() for name in names]
     options = [p for p in ask.params if isinstance(p, click.Option) and p.name != "address"]

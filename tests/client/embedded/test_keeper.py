@@ -1,4 +1,4 @@
-"""What keeps the processes of a home running."""
+"""The keeper starts the processes of a home again."""
 
 import asyncio
 import time

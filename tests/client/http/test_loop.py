@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,11 +11,15 @@ import pytest
 from fastapi import FastAPI
 
 from activities.report.schema import Report
+from activities.settings import Settings
+from client.access import Access
 from client.http import protocol, rest
 from client.http.desk import Case, Desk
 from client.http.tokens import Token
 from client.reports.load import RunReport
+from tests.browser.staged import RUN, StagedClient
 from tests.client.seen import BARE_REPORT
+from tests.client.web.visitor import app_of, visitor
 
 SECONDS = 1.0
 REPORT = Report.model_validate(BARE_REPORT)
@@ -76,6 +81,18 @@ async def test_a_download_blocks_no_other_request(monkeypatch: pytest.MonkeyPatc
     async with httpx.AsyncClient(transport=httpx.ASGITransport(app()), base_url="http://here") as client:
         await client.get("/runs/ask-x/report?format=none")  # what is imported at the first request
         assert await longest_wait(client.get("/runs/ask-x/report?format=pdf")) < SECONDS / 2
+
+
+async def test_a_download_of_the_page_blocks_no_other_request(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr("client.web.reading.as_bytes", slow)
+    client = StagedClient(Settings(home=tmp_path))
+    client.staged.over = True
+    page = app_of(Access(cast(Any, client), shared=False))
+    async with visitor(page, "local") as http:
+        await http.get(f"/run/{RUN}/download/none")
+        assert await longest_wait(http.get(f"/run/{RUN}/download/pdf")) < SECONDS / 2
 
 
 async def test_the_text_of_a_report_blocks_no_other_request(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,5 +1,6 @@
 """The charts of a report: what each shows, for who sees it and who does not."""
 
+import pytest
 from lxml import etree
 
 from activities.analysis.meta_analysis import analyse_effects
@@ -41,6 +42,14 @@ def test_a_forest_plot_shows_each_study_within_its_width_and_is_well_formed() ->
     boxes = list(tree.iter(f"{SVG}rect"))
     assert len(boxes) == len(effects)
     assert all(110 <= float(box.get("x", "0")) <= 260 for box in boxes)
+
+
+@pytest.mark.parametrize("scale", [1e-6, 1.0, 1e6])
+def test_a_plot_of_differences_has_labelled_ticks_at_every_scale(scale: float) -> None:
+    effects = [effect(str(i), i * scale, (i - 2) * scale, (i + 2) * scale, "MD") for i in range(1, 5)]
+    chart = chart_of(pooled(*effects), "pooled")
+    assert chart is not None
+    assert chart.svg.count("fig-mid") >= 3
 
 
 def test_text_of_a_work_cannot_add_to_a_picture() -> None:

@@ -24,6 +24,14 @@ def test_a_file_that_is_there_is_kept_under_the_next_free_number(tmp_path: Path)
     assert "report.2.md" in said[0]
 
 
+def test_the_same_report_is_not_kept_twice(tmp_path: Path) -> None:
+    path, said = tmp_path / "new" / "report.json", list[str]()
+    for _ in range(2):
+        write_report(REPORT, "json", path, say=said.append)
+    assert [found.name for found in path.parent.iterdir()] == ["report.json"]
+    assert said == []
+
+
 async def test_a_damaged_report_is_called_damaged_and_one_elsewhere_is_not_there(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path, store_url=str(tmp_path / "store"))
     blob = await EvidenceStore.at(settings.evidence_url).put_bytes(REPORT.model_dump_json().encode())

@@ -30,6 +30,12 @@ class Busy:
         return result_type()
 
 
+async def test_a_query_that_takes_too_long_is_asked_again() -> None:
+    busy = Busy(late=2)
+    assert await query(cast("Client", busy), "ask-1", "plan", PlanView) == PlanView()
+    assert busy.asked == ["plan"] * 3
+
+
 async def test_a_run_whose_worker_stays_busy_is_said_to_be_worth_another_try() -> None:
     with pytest.raises(NoAnswer, match="try again") as refused:
         await query(cast("Client", Busy(late=9)), "ask-1", "plan", PlanView)

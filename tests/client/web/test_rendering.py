@@ -7,7 +7,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, cast
 
 from activities.contracts.candidates import Candidate
-from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection
+from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection, Usage
 from activities.contracts.step import Reading
 from activities.report.assemble import build_report
 from activities.settings import Settings
@@ -21,8 +21,9 @@ from client.web.running import LINES, Live, steps_of
 from tests.activities.report.rendered import page_of
 from tests.activities.report.written import PASSAGES, STEP, WORKS
 from tests.client.seen import progress
+from workflows.amounts import Limits
 from workflows.event_types import AgentEvent
-from workflows.types import PlanView, Progress, SectionProgress
+from workflows.types import BudgetStatus, PlanView, Progress, SectionProgress
 
 if TYPE_CHECKING:
     from client.run import Run
@@ -130,6 +131,14 @@ async def test_steps_are_told_in_order_and_a_long_one_is_bounded() -> None:
     page = await shown(progress(last_seq=499), *events)
     assert page.count("gap: gap ") == LINES
     assert "gap 499." in page
+
+
+async def test_tokens_cost_and_time_are_one_quiet_line() -> None:
+    used = Usage(calls=1, input_tokens=400, output_tokens=100, cost_microusd=12_300)
+    budget = BudgetStatus(limits=Limits(max_tokens=1000), used=used, elapsed_seconds=65.0)
+    assert "12 works · 500 of 1,000 tokens · $0.0123 · 1:05" in await shown(
+        progress(evidence=12, budget=budget)
+    )
 
 
 def test_an_answer_cites_by_the_numbers_of_its_report() -> None:

@@ -33,6 +33,7 @@ name = "ada"
 name = "bob"
 """
 FORM = "//form[contains(@action, '/decide')]"
+TITLE = "//article/h2"
 
 
 async def a_review(client: Determinator, folder: Path) -> Review:

@@ -2,10 +2,15 @@
 
 from typing import Any
 
+import pytest
+
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.graph.graphs import a_graph
 from tests.workflows.script import takes
-from workflows.graph.definition import Comparison, Facts, GraphView, holds
+from workflows.graph.definition import UNLIMITED, Comparison, Facts, GraphView, holds
+
+LEFT: tuple[str, ...] = ("tokens_left", "cost_left_usd", "seconds_left")
+
 
 USED_AND_LEFT: tuple[tuple[str, Any, float, float], ...] = (
     ("tokens_used", ">=", 1, 10**9),
@@ -37,3 +42,10 @@ async def test_a_decision_follows_what_is_used_and_left(stage: Stage) -> None:
     for field, op, met, unmet in USED_AND_LEFT:
         assert holds(Comparison(field=field, op=op, value=met), facts), field
         assert not holds(Comparison(field=field, op=op, value=unmet), facts), field
+
+
+@pytest.mark.parametrize("field", LEFT)
+def test_without_a_limit_what_is_left_is_more_than_any_number(field: str) -> None:
+    facts = Facts()
+    assert not holds(Comparison(field=field, op="<", value=UNLIMITED - 1), facts)
+    assert holds(Comparison(field=field, op=">=", value=10**9), facts)

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.workflows.graph.graphs import SPOILED, valid_graphs
-from workflows.graph.definition import Comparison, DecisionNode, Edge, GraphDefinition
+from workflows.graph.definition import NODES, Comparison, DecisionNode, Edge, GraphDefinition, ParallelNode
 from workflows.graph.library import FILE_BYTES, builtin, builtin_names, load, read_definition
 from workflows.graph.validation import Code, GraphError, problems
 
@@ -135,6 +135,12 @@ def test_a_file_that_is_too_large_or_not_there_is_refused(tmp_path: Path) -> Non
         with pytest.raises(GraphError) as error:
             load(name)
         assert [problem.code for problem in error.value.problems] == ["unreadable"]
+
+
+def test_a_definition_has_an_upper_size() -> None:
+    nodes = {f"n{place}": ParallelNode(run="execute_tools") for place in range(NODES + 1)}
+    with pytest.raises(ValueError, match="at most"):
+        GraphDefinition(name="large", entry="n0", nodes=nodes)
 
 
 def test_workflow_code_and_its_contracts_import_neither_networkx_nor_files_of_graphs() -> None:

@@ -144,6 +144,11 @@ def test_repeated_fields_of_ris_are_all_read() -> None:
     assert read.identifiers.pmid == "123"
 
 
+def test_a_line_outside_of_all_entries_of_ris_is_set_aside() -> None:
+    records = list(ris_records("Exported on Monday\n\nTY  - JOUR\nTI  - T\nAB  - X.\nER  - \n", "a.ris"))
+    assert [record.name for record in records if isinstance(record, SetAside)] == ["a.ris, line 1"]
+
+
 cells = st.text(alphabet='ab 12.,;|"%-\n\t\u00fc', max_size=20)
 
 
