@@ -2,7 +2,6 @@
 
 import json
 import os
-import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from typing import Any, get_origin
@@ -12,9 +11,9 @@ from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from activities.configuration.declaration import declared, did_you_mean, nearest, variable_of
+from activities.configuration.declaration import declared, did_you_mean, variable_of
 from activities.configuration.file import ConfigError
-from activities.configuration.question import SourceFilters
+from activities.configuration.wording import by_place, worded
 from activities.credentials import carried_by
 from activities.proxies import is_this_machine, proxy_fault
 from activities.settings import Settings, config_path, file_settings, secret_variables
@@ -28,7 +27,6 @@ OTHER_VARIABLES = tuple(
     )
 )
 """Variables with our prefix that are no settings."""
-_QUOTED = re.compile(r"'([^']*)'")
 
 
 def origins() -> dict[str, str]:
@@ -49,13 +47,7 @@ def origins() -> dict[str, str]:
 
 def explain(error: ValidationError) -> str:
     """Return a line for each setting that cannot be used, with where it comes from. Raises ConfigError."""
-    problems: dict[str, list[ErrorDetails]] = {}
-    for problem in error.errors(include_url=False):
-        parts = [str(part) for part in problem["loc"]]
-        # a union of types says for each what is wrong with it
-        location = [part for part in parts if not part.startswith(("literal[", "function-"))]
-        problems.setdefault(".".join(location), []).append(problem)
-    places = origins()
+    places, problems = origins(), by_place(error.errors(include_url=False))
     return "\n".join(_explained(name.split("."), errors, places) for name, errors in problems.items())
 
 
@@ -66,27 +58,6 @@ def _explained(location: list[str], errors: list[ErrorDetails], places: Mapping[
             rest = ".".join(location[length:])
             return f"{place}{f' ({rest})' if rest else ''}: {message}"
     return f"the setting {'.'.join(location)} cannot be used: {message}"
-
-
-def worded(errors: list[ErrorDetails]) -> str:
-    """Return what is wrong, with the nearest name where one of several had to be given."""
-    first = errors[0]
-    if first["type"] == "literal_error":
-        choices = [
-            name for error in errors for name in _QUOTED.findall(error.get("ctx", {}).get("expected", ""))
-        ]
-        return f"{first['input']!r} is not known{nearest(str(first['input']), choices)}"
-    if first["type"] == "extra_forbidden" and first["loc"][-2:-1] == ("filters",):
-        return f"there is no such key{nearest(str(first['loc'][-1]), SourceFilters.model_fields)}"
-    if first["type"] == "finite_number":
-        return f"{first['input']!r} is not an amount; leave it out for no limit"
-    if first["type"] in ("int_parsing", "float_parsing"):
-        return f"{first['input']!r} is not a {'whole ' * (first['type'] == 'int_parsing')}number"
-    if first["type"] in ("greater_than_equal", "less_than_equal"):
-        ((bound, limit),) = first["ctx"].items()
-        which = "small; the least" if bound == "ge" else "large; the most"
-        return f"{first['input']} is too {which} is {limit:g}"
-    return first["msg"].removeprefix("Value error, ")
 
 
 def unknown_variables(environment: Mapping[str, str], sources: Iterable[str]) -> dict[str, str]:

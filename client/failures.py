@@ -126,14 +126,14 @@ def unknown(value: str, names: Sequence[str]) -> str:
 
 
 def faults_of(error: "ValidationError", whole: str) -> str:
-    """`columns.0: it is too long`: what pydantic finds wrong, on one line without the values.
+    """`columns.0: it is missing`: what pydantic refuses, on one line.
 
     `whole` names the thing itself, where a fault is of all of it.
     """
-    return "; ".join(
-        f"{'.'.join(map(str, fault['loc'])) or whole}: {fault['msg'].removeprefix('Value error, ')}"
-        for fault in error.errors(include_url=False, include_input=False)
-    )
+    from activities.configuration.wording import by_place, worded
+
+    faults = by_place(error.errors(include_url=False))
+    return "; ".join(f"{place or whole}: {worded(errors)}" for place, errors in faults.items())
 
 
 def as_failure(error: Exception) -> Failure | None:

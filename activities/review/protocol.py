@@ -18,6 +18,7 @@ from pydantic import (
 )
 
 from activities.configuration.declaration import nearest
+from activities.configuration.wording import worded
 from activities.contracts.effects import Measure
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import Frozen
@@ -253,7 +254,7 @@ def parse_protocol(text: str, name: str = "the protocol") -> Protocol:
 
 
 def _first_fault(error: ValidationError) -> str:
-    faults = error.errors(include_url=False, include_input=False)
+    faults = error.errors(include_url=False)
     fault = min(
         faults, key=lambda problem: problem["type"] != "extra_forbidden"
     )  # a misspelt key is missing as well
@@ -263,7 +264,7 @@ def _first_fault(error: ValidationError) -> str:
         return f"`{where}` is no key of a protocol{nearest(place[-1], KEYS)}"
     if fault["type"] == "missing":
         return f"`{where}` is missing; `determinator review draft` shows a whole protocol"
-    return f"`{where}`: {fault['msg'].removeprefix('Value error, ')}"
+    return f"`{where}`: {worded([fault])}"
 
 
 TABLES: tuple[type[Frozen], ...] = (

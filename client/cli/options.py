@@ -10,9 +10,9 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from activities.configuration.declaration import Key, declared, flag_of
+from activities.configuration.wording import worded
 from activities.settings import Settings
 from client.cli.common import Filled, duration
-from client.configuration import worded
 from client.runs.options import FIELDS, KEYS, OWN
 
 Command = TypeVar("Command", bound=Callable[..., object])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
+from activities.configuration.wording import worded
 from activities.contracts.evidence import Filters, ModelChoice
 from activities.credentials import without_credentials
 from activities.proxies import is_here
@@ -35,8 +36,7 @@ def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
         try:
             Settings.__pydantic_validator__.validate_assignment(changed, name, value)
         except ValidationError as error:
-            first = error.errors(include_url=False)[0]
-            raise BadInput(f"{named(name)}: {first['msg'].removeprefix('Value error, ')}") from error
+            raise BadInput(f"{named(name)}: {worded(error.errors(include_url=False))}") from error
     return changed
 
 

@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException as HTTPError
 from starlette.requests import ClientDisconnect
 
+from activities.configuration.wording import by_place, worded
 from activities.report.formats.blocks import Quote
 from activities.report.formats.html import body, style
 from activities.report.formats.references import anchor_of
@@ -190,7 +191,8 @@ def described(error: Exception) -> tuple[int, str]:
         case ValidationError():
             return 400, faults_of(error, "the form")
         case RequestValidationError():
-            return 400, "; ".join(f"{fault['loc'][-1]}: {fault['msg']}" for fault in error.errors())
+            faults = by_place(error.errors()).values()
+            return 400, "; ".join(f"{fault[0]['loc'][-1]}: {worded(fault)}" for fault in faults)
         case ClientDisconnect():
             return 413, "the request is too large or was not sent whole"
     return status_of(error), line_of(error)

@@ -172,10 +172,10 @@ async def test_what_changes_a_run_names_it(pubmed: ReplayServer) -> None:
     """The newest run may be another caller's, and an argument under another name would leave the newest."""
     async with connected() as client:
         for tool, arguments in CHANGING.items():
-            assert await refused(client, tool, **arguments) == "run: Field required", tool
+            assert await refused(client, tool, **arguments) == "run: it is missing", tool
             assert "not `last`" in await refused(client, tool, run="last", **arguments), tool
             wrong = await refused(client, tool, run="a", **(arguments | {"action": "shorten"}))
-            assert wrong.startswith("action: Input should be"), tool
+            assert wrong.startswith("action: 'shorten' is not known"), tool
             assert "no argument run_id" in await refused(client, tool, run="a", run_id="b", **arguments), tool
 
 
