@@ -22,6 +22,9 @@ RUNS_AN_HOUR = 20
 """Runs that one user may start within an hour."""
 SIGN_INS_A_MINUTE = 10
 """Attempts to sign in from one address within a minute."""
+NO_CREDENTIALS = "a token is needed: Authorization: Bearer TOKEN"
+WRONG_CREDENTIALS = "the token is not the right one"
+"""A caller without one, and one with another, whatever is wrong with it."""
 LISTED = Listing(limit=100)
 """Runs in the list, the newest."""
 

@@ -11,7 +11,7 @@ from fastapi import Depends, HTTPException, Security
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 from pydantic import Field
 
-from client.access import Access, Folders, RateLimit, folder_of
+from client.access import NO_CREDENTIALS, WRONG_CREDENTIALS, Access, Folders, RateLimit, folder_of
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.tokens import Scope, Token, TokenFile
@@ -72,7 +72,7 @@ class Desk:
             token = self._tokens.token(credentials.credentials) if credentials else None
             if token is None:
                 raise HTTPException(
-                    401, "a token is needed: Authorization: Bearer TOKEN", {"WWW-Authenticate": "Bearer"}
+                    401, WRONG_CREDENTIALS if credentials else NO_CREDENTIALS, {"WWW-Authenticate": "Bearer"}
                 )
             check_scope(token, scope)
             self._admit(token, token.requests_a_minute, MINUTE, "requests a minute")

@@ -20,7 +20,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from activities.configuration.declaration import did_you_mean
-from client.access import Folders
+from client.access import NO_CREDENTIALS, WRONG_CREDENTIALS, Folders
 from client.api import Determinator
 from client.failures import faults_of
 from client.mcp.answers import one_line
@@ -131,7 +131,7 @@ class TokenRequired:
             header = dict(scope["headers"]).get(b"authorization", b"")
             if not hmac.compare_digest(header, self._expected):
                 answer = JSONResponse(
-                    {"error": "a token is needed: Authorization: Bearer TOKEN"},
+                    {"error": WRONG_CREDENTIALS if header else NO_CREDENTIALS},
                     status_code=401,
                     headers={"WWW-Authenticate": "Bearer"},
                 )

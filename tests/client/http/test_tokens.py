@@ -50,6 +50,21 @@ async def test_a_token_has_so_many_requests_open_at_once() -> None:
     await anext(desk.needs("read")(given))
 
 
+async def test_a_wrong_token_is_told_from_none_and_nothing_more_is_said() -> None:
+    desk = Desk(Determinator(Settings()), TokenFile.of_owner("secret"), Folders(()))
+    reasons = []
+    for text in (None, "secre", "quite another"):
+        given = HTTPAuthorizationCredentials(scheme="Bearer", credentials=text) if text else None
+        with pytest.raises(HTTPException) as refused:
+            await anext(desk.needs("read")(given))
+        assert refused.value.status_code == 401
+        reasons.append(refused.value.detail)
+    assert reasons == [
+        "a token is needed: Authorization: Bearer TOKEN",
+        *["the token is not the right one"] * 2,
+    ]
+
+
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -226,8 +226,15 @@ async def test_only_folders_that_the_operator_allows_are_read(
 
 def test_nothing_is_answered_without_the_token(served: str) -> None:
     body = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
-    for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": TOKEN}):
-        assert httpx.post(served, json=body, headers=headers).status_code == 401
+    for headers, reason in (
+        ({}, "a token is needed"),
+        ({"Authorization": "Bearer wrong"}, "not the right one"),
+        ({"Authorization": f"Bearer {TOKEN[:-1]}"}, "not the right one"),
+        ({"Authorization": TOKEN}, "not the right one"),
+    ):
+        answer = httpx.post(served, json=body, headers=headers)
+        assert answer.status_code == 401
+        assert reason in answer.json()["error"]
     right = {"Authorization": f"Bearer {TOKEN}"}
     elsewhere = httpx.post(served, json=body, headers={**right, "Host": "evil.example"})
     assert elsewhere.status_code in (403, 421), "a page of another host cannot reach it by its name"
