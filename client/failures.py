@@ -63,8 +63,12 @@ class BadInput(Failure):
     status = 400
 
 
-class BadSettings(BadInput):
-    """The configuration cannot be used; the message has a line for each mistake in it."""
+class Mistakes(BadInput):
+    """A file cannot be used; the message has a line for each mistake in it."""
+
+
+class BadSettings(Mistakes):
+    """The configuration cannot be used."""
 
 
 class Unreachable(Failure):

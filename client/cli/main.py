@@ -15,7 +15,7 @@ import click
 
 from activities.configuration.declaration import did_you_mean
 from activities.processes import leave
-from client.failures import BadSettings, Exit, Failure, naming
+from client.failures import Exit, Failure, Mistakes, naming
 from client.messages import MESSAGES
 from client.terminal import open_streams, print_error
 
@@ -154,7 +154,7 @@ def run(arguments: Sequence[str]) -> int:
         print_error(error.format_message())
         return error.exit_code
     except Failure as error:
-        for line in str(error).splitlines() if isinstance(error, BadSettings) else [str(error)]:
+        for line in str(error).splitlines() if isinstance(error, Mistakes) else [str(error)]:
             print_error(line)
         return error.code
     except (click.Abort, KeyboardInterrupt):

@@ -20,12 +20,13 @@ from client.cli.common import (
     say,
 )
 from client.cli.options import filter_options
-from client.failures import BadInput
+from client.configuration import source_names
+from client.failures import BadInput, Mistakes
 from client.runs.checks import check_library
 from client.runs.destinations import available
 from client.runs.request import filters, read_graph
 from client.terminal import plain, plain_table, to_stdout
-from workflows.graph.library import builtin, builtin_names
+from workflows.graph.library import builtin, builtin_names, load
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -137,7 +138,13 @@ def show(name: str) -> None:
 @click.argument("file", metavar="FILE")
 def check(file: str) -> None:
     """Check a graph file; each problem is named with its node. Exit code 2 when there is one."""
-    definition = read_graph(file)
+    from workflows.graph.validation import GraphError
+
+    try:
+        definition = load(file, source_names())
+    except GraphError as error:
+        lines = (" ".join(str(problem).split()) for problem in error.problems)
+        raise Mistakes("\n".join(f"{file}: {line}" for line in lines)) from error
     say(f"{definition.name} is valid: {len(definition.nodes)} nodes, {len(definition.edges)} edges")
 
 

@@ -1,16 +1,19 @@
 """The built-in graphs, and graph files of one's own. Workflow code reads no files and does not use this."""
 
+import re
 import tomllib
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from importlib import resources
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
+from pydantic_core import ErrorDetails
 
+from activities.configuration.wording import worded
 from activities.plugins import points
-from workflows.graph.definition import MAX_PROMPT_CHARS, GraphDefinition
-from workflows.graph.validation import GraphError, Problem, problems, unknown_parts
+from workflows.graph.definition import MAX_PROMPT_CHARS, NODE_NAME, GraphDefinition
+from workflows.graph.validation import GraphError, Problem, problems, unknown_nodes, unknown_parts
 
 DEFAULT = "iterative"
 """The graph of a run that names none."""
@@ -53,10 +56,9 @@ def load(name: str, sources: Collection[str] | None = None) -> GraphDefinition:
         reason = getattr(error, "strerror", None) or "it is not text"
         message = f"it is neither a built-in graph ({names}) nor a file that can be read: {reason}"
         raise GraphError((Problem("unreadable", "", message),)) from error
-    definition = read_definition(text, path.parent)
-    unknown = tuple(not_installed(definition, sources))
-    if unknown:
-        raise GraphError(unknown)
+    definition = _parsed(text, path.parent)
+    if faults := (*problems(definition), *not_installed(definition, sources)):
+        raise GraphError(faults)
     return definition
 
 
@@ -72,6 +74,14 @@ def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
 
     Raises GraphError.
     """
+    definition = _parsed(text, folder)
+    if faults := problems(definition):
+        raise GraphError(faults)
+    return definition
+
+
+def _parsed(text: str, folder: Path | None) -> GraphDefinition:
+    """Return the definition in a TOML text, whether or not a run can walk it. Raises GraphError."""
     if any(line.count(".") > MAX_DOTS for line in text.splitlines()):
         raise GraphError((Problem("unreadable", "", f"a line has more than {MAX_DOTS} dots"),))
     try:
@@ -81,21 +91,20 @@ def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
     except RecursionError:
         message = "it has values inside values to a depth that no graph needs"
         raise GraphError((Problem("unreadable", "", message),)) from None
-    _read_prompts(data, folder)
+    faults = [*_read_prompts(data, folder)]
     try:
         definition = GraphDefinition.model_validate(data)
     except ValidationError as error:
-        raise GraphError(tuple(_problems(error, data))) from error
-    if faults := problems(definition):
-        raise GraphError(faults)
+        raise GraphError((*faults, *_problems(error, data), *_unknown(data))) from error
+    if faults:
+        raise GraphError(tuple(faults))
     return definition
 
 
-def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> None:
-    """Put the texts of prompt files in place of their names.
+def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> Iterator[Problem]:
+    """Put the texts of prompt files in place of their names; yield what cannot be read.
 
-    Only files below the graph's own folder are read: what a graph names is sent to a model. Raises
-    GraphError.
+    Only files below the graph's own folder are read: what a graph names is sent to a model.
     """
     nodes = data.get("nodes")
     for name, node in nodes.items() if isinstance(nodes, dict) else ():
@@ -113,29 +122,60 @@ def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> None:
             node["prompt"] = file.read_text(encoding="utf-8").strip()
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            raise GraphError((Problem("unreadable", name, f"prompt_file {named}: {reason}"),)) from error
+            yield Problem("unreadable", name, f"prompt_file {named}: {reason}")
+
+
+UNSAID = ("[key]", "agent", "state", "decision", "role", "code", "constrained-int", "Comparison")
+"""Parts of the place of a fault that name the type of a value, not its key."""
+OTHER_TYPE = ("literal_error", "model_type", "string_type")
+"""Faults of a value that may be of several types, where it is none of this type."""
 
 
 def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
     """Return what pydantic refused, each with its node."""
+    places: dict[tuple[str, ...], list[ErrorDetails]] = {}
+    for fault in error.errors(include_url=False):
+        place = tuple(str(part) for part in fault["loc"])
+        head, rest = place[:2], [part for part in place[2:] if part not in UNSAID]
+        named = (*head, *(part for part in rest if not part.startswith(("function-", "literal["))))
+        places.setdefault(named, []).append(fault)
     faults = []
-    for problem in error.errors(include_url=False, include_input=False):
-        where = [str(part) for part in problem["loc"]]
-        message = problem["msg"].removeprefix("Value error, ")
+    for where, errors in places.items():
+        words = [one for one in errors if one["type"] == "literal_error" and isinstance(one["input"], str)]
+        told = words or [one for one in errors if one["type"] not in OTHER_TYPE] or errors
+        if told is errors and any(other[: len(where)] == where for other in places if other != where):
+            continue  # it is of another type, and what is wrong with that is said
+        message = worded(told)
         match where:
-            case ["nodes", name, *rest]:
-                unsaid = ("[key]", "agent", "state", "decision", "role", "code")
-                keys = ".".join(part for part in rest if part not in unsaid)
+            case ("nodes", name, *rest):
+                keys = ".".join(rest)
                 faults.append(Problem("unreadable", name, f"{keys}: {message}" if keys else message))
-            case ["edges", number, *rest] if number.isdigit():
+            case ("edges", number, *rest) if number.isdigit():
                 edge = data["edges"][int(number)]
-                source = str(edge.get("source", "")) if isinstance(edge, dict) else ""
-                target = str(edge.get("target", "?")) if isinstance(edge, dict) else "?"
-                keys = ".".join(part for part in rest if not part.startswith("function-"))
+                source, target = _ends(edge)
+                keys = ".".join(rest)
                 faults.append(Problem("unreadable", source, f"its edge to {target}: {keys}: {message}"))
             case _:
                 faults.append(Problem("unreadable", "", f"{'.'.join(where)}: {message}"))
     return faults
+
+
+def _ends(edge: object) -> tuple[str, str]:
+    """Return the nodes that an edge as it is written joins."""
+    if not isinstance(edge, dict):
+        return "", "?"
+    return str(edge.get("source", "")), str(edge.get("target", "?"))
+
+
+def _unknown(data: Mapping[str, Any]) -> Iterator[Problem]:
+    """Yield the nodes that an unreadable definition names and does not have; no name is refused twice."""
+    nodes, edges, entry = data.get("nodes"), data.get("edges", []), data.get("entry")
+    if not isinstance(nodes, dict) or not isinstance(edges, list) or not isinstance(entry, str):
+        return
+    whole = [edge for edge in edges if isinstance(edge, dict) and {"source", "target"} <= edge.keys()]
+    for problem in unknown_nodes(nodes, entry, map(_ends, whole)):
+        if re.match(NODE_NAME, problem.node):
+            yield problem
 
 
 def _folder() -> Any:  # noqa: ANN401 - Traversable has moved between modules of the supported Pythons

@@ -4,7 +4,7 @@ A valid graph ends: from each node an exit can be reached, and each cycle passes
 `networkx` (BSD-3-Clause) finds paths and cycles; it is imported when a graph is checked.
 """
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -61,12 +61,16 @@ class GraphError(Exception):
 
 
 def problems(definition: GraphDefinition) -> tuple[Problem, ...]:
-    """All that is wrong with a definition; empty when a run can walk it."""
-    unknown = tuple(_unknown_nodes(definition))
-    if unknown:
-        return unknown
-    faults = [problem for name in definition.nodes for problem in _edges_of(definition, name)]
-    faults += _branches(definition)
+    """All that is wrong with a definition; empty when a run can walk it.
+
+    Branches are followed where each node is there, ways through the graph where all else is right.
+    """
+    ends = ((edge.source, edge.target) for edge in definition.edges)
+    faults = [*unknown_nodes(definition.nodes, definition.entry, ends)]
+    known = not faults
+    faults += [problem for name in definition.nodes for problem in _edges_of(definition, name)]
+    if known:
+        faults += _branches(definition)
     if not faults:
         faults += _paths(definition)
     return tuple(faults)
@@ -94,12 +98,13 @@ def unknown_parts(
                         yield Problem("unknown_part", name, f"there is no source {tool}")
 
 
-def _unknown_nodes(definition: GraphDefinition) -> Iterator[Problem]:
-    if definition.entry not in definition.nodes:
-        yield Problem("unknown_node", definition.entry, "the graph begins with it, and it does not exist")
-    for edge in definition.edges:
-        for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
-            if end not in definition.nodes:
+def unknown_nodes(names: Collection[str], entry: str, edges: Iterable[tuple[str, str]]) -> Iterator[Problem]:
+    """Yield the nodes that the entry or an edge names and that do not exist."""
+    if entry not in names:
+        yield Problem("unknown_node", entry, "the graph begins with it, and it does not exist")
+    for source, target in edges:
+        for end, other in ((source, target), (target, source)):
+            if end not in names:
                 yield Problem("unknown_node", end, f"an edge joins it to {other}, and it does not exist")
 
 

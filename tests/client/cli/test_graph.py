@@ -44,6 +44,77 @@ def test_a_file_is_checked_and_what_is_wrong_is_said_with_its_node(
         assert "node wrote" in said.err
 
 
+UNREADABLE = """
+name = "line"
+entry = "serch"
+[nodes]
+search = { type = "paralel", run = "execute_tools" }
+read = { type = "agent", step = "observe", prompt_file = "none.md" }
+again = { type = "decision", budget = 0 }
+more = { type = "decision", budget = "iteration" }
+[[edges]]
+source = "search"
+target = "wrote"
+hurry = true
+[[edges]]
+source = "again"
+target = "read"
+when = [{ field = "confidnce", op = "<", value = 1 }]
+"""
+WRONG = """
+name = "line"
+entry = "serch"
+[nodes]
+search = { type = "parallel", run = "execute_tools" }
+write = { type = "agent", step = "writer" }
+choose = { type = "agent", step = "select_tools", tools = ["pubmde"] }
+[[edges]]
+source = "search"
+target = "write"
+[[edges]]
+source = "write"
+target = "choose"
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "faults"),
+    [
+        (
+            UNREADABLE,
+            [
+                "node read: prompt_file none.md: No such file or directory",
+                "node search: the type 'paralel' is not known; did you mean parallel?",
+                "node again: budget: 0 is too small; the least is 1",
+                "node more: budget: 'iteration' is not known; did you mean iterations?",
+                "node search: its edge to wrote: hurry: there is no such key",
+                "node again: its edge to read: when.0.field: 'confidnce' is not one of confidence, ",
+                "node serch: the graph begins with it, and it does not exist",
+                "node wrote: an edge joins it to search, and it does not exist",
+            ],
+        ),
+        (
+            WRONG,
+            [
+                "node serch: the graph begins with it, and it does not exist",
+                "node write: it ends the graph, and an edge leaves it",
+                "node choose: no sequential edge leaves it, and it is no exit",
+                "node choose: there is no source pubmde",
+            ],
+        ),
+    ],
+)
+def test_everything_that_is_wrong_with_a_file_is_said_at_once_on_a_line_each(
+    line: Path, capsys: pytest.CaptureFixture[str], text: str, faults: list[str]
+) -> None:
+    line.write_text(text)
+    assert run(["graph", "check", str(line)]) == Exit.BAD_INPUT
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == len(faults), lines
+    for said, fault in zip(lines, faults, strict=True):
+        assert said.startswith(f"Error: {line}: {fault}")
+
+
 def test_the_mode_graph_without_a_graph_walks_a_built_in_one(tmp_path: Path) -> None:
     settings = Settings(home=tmp_path)
     assert build_request(settings, QUESTION, AskOptions(mode="graph")).graph == builtin("iterative")
