@@ -322,9 +322,7 @@ class ResearchSteps(RunPart):
         """
         state, loop = self.state, self.state.loop
         size = at_once or max(len(state.loop.selected), 1)
-        message = (
-            f"{plural(len(state.loop.selected), 'search')}, {min(size, len(state.loop.selected))} at once"
-        )
+        message = _announced(len(state.loop.selected), size)
         self.events.set_phase("searching", message)
         state.loop.memory.gaps = loop.gaps
         sources = ", ".join(dict.fromkeys(task.agent for task in state.loop.selected))
@@ -444,3 +442,10 @@ def _named(ref: EvidenceRef) -> str:
     """Return a work as a query may name it."""
     name = next((f"{kind.upper()} {value}: " for kind, value in ref.identifiers.items_in_order()), "")
     return f"{name}{ref.title}"
+
+
+def _announced(searches: int, at_once: int) -> str:
+    """Say how many searches are made: `5 searches, 2 at once`, `1 search`."""
+    if not searches:
+        return "no search that was not made before"
+    return plural(searches, "search") + (f", {min(at_once, searches)} at once" if searches > 1 else "")

@@ -135,6 +135,12 @@ async def test_branches_run_at_the_same_time_and_the_query_names_the_nodes(stage
     assert sorted(turns) == sorted(LINE.nodes)
 
 
+async def test_a_step_that_has_nothing_to_search_for_counts_no_searches(stage: Stage) -> None:
+    _, _, run = await stage.play(a_request("graph", graph=a_graph("search think", branches="judge")))
+    said = [event.message for event in await run.events() if event.type == "searching"]
+    assert said == ["no search that was not made before"]
+
+
 async def test_a_graph_cannot_claim_that_its_evidence_is_sufficient(stage: Stage) -> None:
     stage.script.sufficient_at = None
     outcome, _, _ = await stage.play(a_request("graph", graph=LINE))
