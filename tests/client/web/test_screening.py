@@ -43,6 +43,17 @@ async def a_review(client: Determinator, folder: Path) -> Review:
     return await client.start_review(folder / "protocol.toml")
 
 
+async def followed(http: httpx.AsyncClient, tree: Any, wanted: str) -> Any:
+    """Follow a page that is open as a browser does, without loading it again, until it has what is wanted."""
+    while not tree.xpath(wanted):
+        (again,) = tree.xpath("//*[starts-with(@hx-trigger, 'every')]/@hx-get")
+        answer = await http.get(str(again), headers=PART)
+        assert answer.status_code == 200
+        tree = tree_of(answer.text)
+        await asyncio.sleep(0.1)
+    return tree
+
+
 async def decided(http: httpx.AsyncClient, at: str, verdict: str, criterion: str = "") -> tuple[str, Any]:
     """Decide on the record that is shown; return its number and the part that follows."""
     (form,) = (await page_with(http, at, FORM)).xpath(FORM)
@@ -117,6 +128,27 @@ async def finish(http: httpx.AsyncClient, at: str) -> None:
             _, after = await decided(http, at, "include")
             assert after.xpath("//a[@data-key='Backspace']"), "the last decision as well can be taken back"
         await asyncio.sleep(0.05)
+
+
+async def test_an_open_page_follows_the_review_from_gate_to_gate(file_home: Path, tmp_path: Path) -> None:
+    async with Determinator() as client:
+        review = await a_review(client, tmp_path)
+        at = f"/review/{review.id}?by=ada"
+        async with visitor(app_of(Access(client, shared=False)), "local") as http:
+            gate = "//form[contains(@action, '/approve')]//button[contains(., '{}')]".format
+            page = tree_of((await http.get(at)).text)
+            page = await followed(http, page, gate("protocol"))
+            assert (await review.approve(by="bob")) == "protocol"
+            await followed(http, page, FORM)
+            for record in range(12):
+                for name in ("ada", "bob"):
+                    await review.decide(record, "include", by=name)
+            page = await followed(http, page, gate("missing"))
+            assert (await review.approve(by="bob")) == "full_texts"
+            page = await followed(http, page, gate("report"))
+            assert (await review.approve(by="bob")) == "report"
+            page = await followed(http, page, "//p[contains(., 'is completed')]")
+            assert not page.xpath("//*[@hx-trigger]"), "a review that is over changes no more"
 
 
 async def test_without_sign_in_a_person_gives_a_name(file_home: Path, tmp_path: Path) -> None:
