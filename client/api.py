@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from activities.sources.http.client import Http
     from client.reports.bundle import Exported
     from client.reports.finished import Finished, Verification
-    from client.reviews.review import Review
+    from client.reviews.review import BlockingReview, Review
     from client.run import BlockingRun, Run
     from client.runs.options import AskOptions
     from client.runs.revising import Answered, Asked, Decided, Kind
@@ -454,6 +454,18 @@ class BlockingDeterminator(Blocking[Determinator]):
         from client.run import BlockingRun
 
         return BlockingRun(self.loop.call(self.held.run(name)), self.loop)
+
+    def start_review(self, protocol: Path | str, *, user: str = "") -> "BlockingReview":
+        """See `Determinator.start_review`."""
+        from client.reviews.review import BlockingReview
+
+        return BlockingReview(self.loop.call(self.held.start_review(protocol, user=user)), self.loop)
+
+    def review(self, name: str = "last") -> "BlockingReview":
+        """See `Determinator.review`."""
+        from client.reviews.review import BlockingReview
+
+        return BlockingReview(self.loop.call(self.held.review(name)), self.loop)
 
     def close(self) -> None:
         """End its thread; runs go on."""

@@ -55,6 +55,8 @@ if TYPE_CHECKING:
     from client.listing import Listing as Listing
     from client.reports.finished import Verification as Verification
     from client.reports.load import RunReport as RunReport
+    from client.reviews.review import BlockingReview as BlockingReview
+    from client.reviews.review import Review as Review
     from client.run import BlockingRun as BlockingRun
     from client.run import Run as Run
     from client.run import RunStatus as RunStatus

@@ -30,6 +30,7 @@ from activities.review.extraction import (
 from activities.review.records import Records
 from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKind, Waiting, study_key
 from activities.settings import Settings
+from client.blocking import Blocking, Blocks
 from client.connection import Connection
 from client.embedded.keeper import keep_alive
 from client.failures import BadInput, Failure, NoAnswer, faults_of
@@ -493,6 +494,36 @@ class Review:
                 raise BadInput(f"{self.id} is over ({row.status})") from error
             raise
         return answer
+
+
+class BlockingReview(Blocking[Review]):
+    """The methods of `Review`, each of which blocks until it is done."""
+
+    status = Blocks(Review.status)
+    progress = Blocks(Review.progress)
+    decisions = Blocks(Review.decisions)
+    tasks = Blocks(Review.tasks)
+    task = Blocks(Review.task)
+    approve = Blocks(Review.approve)
+    pause = Blocks(Review.pause)
+    resume = Blocks(Review.resume)
+    finish = Blocks(Review.finish)
+    cancel = Blocks(Review.cancel)
+    decide = Blocks(Review.decide)
+    overrule = Blocks(Review.overrule)
+    amend = Blocks(Review.amend)
+    part = Blocks(Review.part)
+    provide = Blocks(Review.provide)
+    decide_field = Blocks(Review.decide_field)
+    extract = Blocks(Review.extract)
+    assess = Blocks(Review.assess)
+    published = Blocks(Review.published)
+    report = Blocks(Review.report)
+    export = Blocks(Review.export)
+
+    @property
+    def id(self) -> str:
+        return self.held.id
 
 
 @contextmanager

@@ -5,6 +5,7 @@ from typing import assert_type
 
 from determinator import (
     BlockingDeterminator,
+    BlockingReview,
     BlockingRun,
     Call,
     CallOutcome,
@@ -53,6 +54,9 @@ def asks_without_a_loop(question: str) -> RunReport:
         assert_type(client, BlockingDeterminator)
         run = client.ask(question)
         assert_type(run, BlockingRun)
+        review = client.start_review("protocol.toml")
+        assert_type(review, BlockingReview)
+        assert_type(review.approve(by="Ada"), str)
         return run.report()
 
 
