@@ -18,7 +18,7 @@ from client.connection import Connection, Say, quiet
 from client.embedded.home import Places, WorkerNote, read_note
 from client.embedded.processes import is_held, last_lines
 from client.embedded.server import serve, start_embedded, unwritable
-from client.embedded.workers import open_runs
+from client.embedded.workers import needs_worker
 from client.failures import NoConnection
 from client.terminal import plain
 
@@ -65,6 +65,8 @@ class Keeper:
         self._restarts = 0
         self._turn_at: float | None = None
         """Time of the next attempt to have a worker with the settings of the run; None: it has one."""
+        self._told = False
+        """Its person was told what it waits for."""
 
     async def look(self) -> None:
         """Start what has ended. Raises NoConnection for what keeps ending, and for a full disk."""
@@ -97,7 +99,8 @@ class Keeper:
     async def _take_turn(self, connection: Connection, has: Lane) -> None:
         """Have a worker with the settings of the run again, where a command with others has replaced it.
 
-        That is once no open run needs the present one.
+        That is once the run has a step to execute, and no other run needs the present worker: while it waits
+        for a person, other commands keep theirs.
         """
         lane = lane_of(self._places.lanes, connection.task_queue)
         lacking = has.lacks(lane) if lane else []
@@ -106,18 +109,22 @@ class Keeper:
             return
         now = time.monotonic()
         if self._turn_at is None:
-            waits = f"this run waits for {', '.join(lacking)}"
-            self._say(f"a command with other settings has the worker now; {waits}")
             # a command replaces the worker before its own run is there to be found open
-            self._turn_at = now + TURN_SECONDS
+            self._turn_at, self._told = now + TURN_SECONDS, False
         if now < self._turn_at:
             return
         self._turn_at = now + TURN_SECONDS
+        if not await needs_worker(connection.client, connection.task_queue):
+            return
+        if not self._told:
+            waits = f"this run waits for {', '.join(lacking)}"
+            self._say(f"a command with other settings has the worker now; {waits}")
+            self._told = True
         queue = connection.task_queue.removesuffix(f"-{lane.id}")
         for file in self._places.lanes.glob("*.json"):
             other = lane_of(self._places.lanes, file.stem)
             served = other is not None and not has.lacks(other)
-            if served and await open_runs(connection.client, f"{queue}-{file.stem}"):
+            if served and await needs_worker(connection.client, f"{queue}-{file.stem}"):
                 return
         self._connection = await serve(
             self._settings, connection, connection.task_queue, running=True, say=self._say

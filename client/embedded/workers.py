@@ -157,11 +157,36 @@ def waiting_line(runs: list[str], lacking: list[str]) -> str:
     return f"{which} for a worker with {', '.join(lacking)}, as at the start ({shown})"
 
 
+async def needs_worker(client: Client, queue: str) -> bool:
+    """Tell whether an open run of a queue has a step to execute: not one that waits for a person.
+
+    Raises RPCError.
+    """
+    runs = await open_runs(client, queue)
+    return len(runs) > FEW_RUNS or any([await has_steps(client, run_id) for run_id in runs])
+
+
+async def has_steps(client: Client, run_id: str) -> bool:
+    """Tell whether a run, or a section of it, has a step to execute or decides on the next one.
+
+    One that has failed to decide waits for nothing that a worker has. Raises RPCError.
+    """
+    from client.listing import description
+
+    if (state := await description(client, run_id)) is None:
+        return False
+    now = state.raw_description
+    if now.pending_activities or now.pending_workflow_task.attempt == 1:
+        return True
+    return any([await has_steps(client, child.workflow_id) for child in now.pending_children])
+
+
 async def open_runs(client: Client, queue: str) -> list[str]:
-    """Return the ids of open research runs and refreshes of a queue. Raises RPCError."""
+    """Return the ids of open runs, refreshes and reviews of a queue. Raises RPCError."""
     from client.listing import RESEARCH, description
 
-    query = f"({RESEARCH} OR WorkflowType = 'RefreshReport') AND ExecutionStatus = 'Running'"
+    kinds = f"{RESEARCH} OR WorkflowType IN ('RefreshReport', 'SystematicReview')"
+    query = f"({kinds}) AND ExecutionStatus = 'Running'"
     listed = [
         run.id
         async for run in client.list_workflows(query, page_size=1000)

@@ -17,6 +17,7 @@ from activities.evidence_store import EvidenceStore
 from activities.permits import sign
 from activities.refresh_activity import RefreshOutcome, RefreshRequest
 from activities.settings import Settings
+from client.embedded.keeper import keep_alive
 from client.failures import BadInput, Failure
 
 if TYPE_CHECKING:
@@ -109,7 +110,7 @@ async def send(
     if request.instruction is None:
         client.say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
     try:
-        return await handle.result()
+        return await keep_alive(client.settings, connection, handle.result(), served=True, say=client.say)
     except WorkflowFailureError as error:
         cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
         if isinstance(cause, ApplicationError) and cause.type in ASKED_WRONGLY:

@@ -1,12 +1,16 @@
 """Two terminals with different settings: a run keeps the worker, keys and plugins it began with."""
 
+import asyncio
 import json
 import signal
+import threading
 from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from client.embedded.workers import has_steps
+from determinator import Determinator
 from tests.client.harness import (
     Ran,
     begin,
@@ -19,7 +23,7 @@ from tests.client.harness import (
 )
 from tests.fake_openai import sensible
 from tests.papers import QUESTION
-from tests.replay import ReplayServer
+from tests.replay import Asked, ReplayServer, Reply
 
 pytestmark = pytest.mark.xdist_group("e2e-two-terminals")
 
@@ -49,6 +53,17 @@ def begun_with_key(library: str, paid: "dict[str, str]", model: ReplayServer) ->
     return first.run_id
 
 
+def in_need(run_id: str) -> bool:
+    """Whether a run has a step for a worker with its settings."""
+
+    async def asked() -> bool:
+        async with Determinator() as client:
+            run = await client.run(run_id, worker=False)
+            return await has_steps(run.connection.client, run_id)
+
+    return asyncio.run(asked())
+
+
 @pytest.mark.invariant
 def test_a_run_waits_for_its_key_and_takes_its_turn_after_the_runs_of_other_settings(
     file_home: Path, library: str, paid: "dict[str, str]"
@@ -73,11 +88,13 @@ def test_a_run_waits_for_its_key_and_takes_its_turn_after_the_runs_of_other_sett
         assert report["methodology"]["models"] == ["extractive"]
         # it is read and decided on whatever the settings are; its steps wait
         assert gate_of(run_id) == "report"
+        assert not in_need(run_id)
         asked = len(model.asked)
         approved = determinator("approve", run_id, "--gate", "report")
         assert approved.code == 0
         assert "OPENAI_API_KEY" in approved.err
         assert len(model.asked) == asked
+        assert in_need(run_id)
         following.send_signal(signal.SIGCONT)
         out, said = following.communicate()
         assert following.returncode == 0, said
@@ -110,3 +127,30 @@ def test_nothing_of_an_offline_run_reaches_the_model_of_another_terminal(
         assert report["methodology"]["models"] == ["extractive"]
         assert {search["source"] for search in report["methodology"]["searches"]} == {"library"}
         assert not [request for request in model.asked if word.encode() in request.body]
+
+
+@pytest.mark.invariant
+def test_a_change_of_a_report_ends_although_another_command_took_its_worker(
+    file_home: Path, library: str, paid: "dict[str, str]"
+) -> None:
+    """It has a worker with its settings again once the other run needs none."""
+    finished = ask(library)
+    called, answer = threading.Event(), threading.Event()
+
+    def slow(asked: Asked) -> Reply:
+        called.set()
+        answer.wait(60)
+        return sensible(asked)
+
+    with ReplayServer() as model, ExitStack() as at_end:
+        at_end.callback(answer.set)
+        model.on("/chat/completions", slow)
+        env = {**paid, "OPENAI_BASE_URL": model.url, "DETERMINATOR_MODEL": "m1"}
+        changing = begin("change", finished.run_id, "Make it shorter.", env=env)
+        at_end.callback(changing.kill)
+        wait_until(called.is_set, what="the call of its model")
+        ask(library, "--max-iterations", "2")
+        answer.set()
+        _, said = changing.communicate()
+        assert changing.returncode in (0, 4), said
+        assert "this run waits for DETERMINATOR_MODEL, OPENAI_API_KEY, OPENAI_BASE_URL" in said
