@@ -231,6 +231,11 @@ def _with_shared(value: object) -> Iterator[dict[str, object]]:
             yield from _with_shared(each)
 
 
+def work_mark(evidence_id: str) -> str:
+    """Return how a text names a work that each prompt shows under a label of its own."""
+    return f"{{{evidence_id}}}"
+
+
 def named(section_id: str, draft: SectionDraft) -> SectionDraft:
     """Return the draft with the ids of its sentences.
 
@@ -338,7 +343,7 @@ class Verdicts(Frozen):
     untranslated: tuple[Support, ...] = ()
     """The quotes of sentences that stand which are in another language than the report."""
     lacks: tuple[str, ...] = ()
-    """Points of the works that change the answer or a decision, and are absent or wrong in the text."""
+    """What must change in the text; works stand in it as `work_mark` writes them."""
     vigilance: Vigilance = Vigilance()
     """How well the reader read, by the control sentences of this call."""
 

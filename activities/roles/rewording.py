@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from activities.contracts.evidence import Evidence
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput, work_mark
 from activities.messages import english_name
 from activities.report.formats.statements import sentence as in_words
 from activities.roles.allowances import MAX_CHARS_TOGETHER
@@ -92,6 +92,9 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             text = f"{one_line(fields if claim.is_row else words)} [{cites}]"
             blocks[-1].append(f"{label}{shape}: {text.removesuffix(' []')}{refused}{leans}")
     rows = "\n\n".join("\n".join(block) for block in blocks)
+    lacks = step.lacks
+    for name, label in ids.items():
+        lacks = tuple(text.replace(work_mark(name), label) for text in lacks)
     quotes = [f"T{n}: {one_line(support.quote)}" for n, support in enumerate(step.untranslated, 1)]
     translating = TRANSLATIONS.format(language=english_name(step.language)) if quotes else ""
     prompt = compose_works(
@@ -102,7 +105,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         inputs=[
             listed("Computed in the same text", step.computed, MAX_COMPUTED_SHOWN, 160),
             "Paragraphs:\n" + fenced("claims", rows) if rows else "",
-            listed("Missed by a reader of the works", step.lacks, each=800),
+            listed("Missed by a reader of the works", lacks, each=800),
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
         together=MAX_CHARS_TOGETHER,

@@ -11,7 +11,14 @@ from dataclasses import replace
 from typing import Literal, get_args
 
 from activities.contracts.evidence import Evidence, Statement, Support, Vigilance
-from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
+from activities.contracts.write import (
+    DraftClaim,
+    SentenceKind,
+    SentenceVerdict,
+    Verdicts,
+    VerifyInput,
+    work_mark,
+)
 from activities.models.base import BYTES_PER_TOKEN, estimate
 from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Texts, Truth, limits
@@ -40,8 +47,6 @@ MAX_TRANSLATIONS = 24
 """Quotes in another language than the report that are translated."""
 MAX_LACKS, MAX_LACK_CHARS = 10, 400
 """Points that a whole text lacks, and characters of each."""
-MAX_LACK_TITLE = 90
-"""Characters of the title of a work that it names."""
 _WORK = re.compile(r"\bE\d{1,3}\b")
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
@@ -261,13 +266,13 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
 
 
 def _lacks(texts: Sequence[str], prompt: Prompt) -> tuple[str, ...]:
-    """Return what a text lacks, with works by their titles: their labels are those of this prompt alone."""
-    titles = {label: clip(one_line(work.title), MAX_LACK_TITLE) for label, work in prompt.shown.items()}
+    """Return what a text lacks, with works by their ids: the labels are those of this prompt alone."""
 
-    def named(match: re.Match[str]) -> str:
-        return titles.get(match[0], match[0])
+    def identified(match: re.Match[str]) -> str:
+        work = prompt.shown.get(match[0])
+        return work_mark(work.evidence_id) if work else match[0]
 
-    return tuple(_WORK.sub(named, text) for text in lines(texts, MAX_LACKS, MAX_LACK_CHARS))
+    return tuple(_WORK.sub(identified, text) for text in lines(texts, MAX_LACKS, MAX_LACK_CHARS))
 
 
 def _says(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection[str]) -> bool:

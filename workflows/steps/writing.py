@@ -24,6 +24,7 @@ from activities.contracts.write import (
     VerifyInput,
     WriteInput,
     named,
+    work_mark,
 )
 from activities.messages import plural
 from activities.report.claims import draft_claims
@@ -176,7 +177,7 @@ class WritingSteps(RunPart):
             return
         step = WriteInput(
             **self.context.step_inputs(question=self.context.run_question),
-            evidence=self._cited(claim for draft in drafts.values() for claim in draft.claims),
+            evidence=self._cited((claim for d in drafts.values() for claim in d.claims), lacks),
             failed=failed,
             untranslated=untranslated,
             lacks=lacks,
@@ -229,9 +230,11 @@ class WritingSteps(RunPart):
         drafts = self.state.draft.sections
         drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
-    def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
+    def _cited(self, sentences: Iterable[DraftClaim], remarks: Sequence[str] = ()) -> tuple[EvidenceRef, ...]:
+        """Return the works that sentences cite, and those that remarks on them name."""
         cited = {name for sentence in sentences for name in gate.works_of(sentence)}
-        refs = (ref for ref in self.state.evidence.refs if ref.evidence_id in cited)
+        named = {name for name in self.state.evidence.usable if any(work_mark(name) in r for r in remarks)}
+        refs = (ref for ref in self.state.evidence.refs if ref.evidence_id in cited | named)
         return shown(tuple(refs), MAX_WRITER_ITEMS)
 
     def _state_loss(self, section_id: str, draft: SectionDraft) -> None:

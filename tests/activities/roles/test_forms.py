@@ -17,6 +17,7 @@ from activities.contracts.write import (
     WriteInput,
     divided,
     named,
+    work_mark,
 )
 from activities.profiles.loader import load_profile
 from activities.roles.claims import MAX_GENERAL
@@ -588,7 +589,13 @@ def test_a_second_reader_says_what_a_whole_text_lacks_and_of_single_sentences_no
         assert (prompt.choices.get("lacks") == ()) is not is_whole
         answer = VerdictsAnswer.model_validate({"verdicts": [], "lacks": ["The sum (E2).", "The sum (E2)."]})
         lacks = VERIFIER.accept(step, prompt, answer).output.lacks
-        assert lacks == ("The sum (Letter of the landlord).",) * is_whole
+        assert lacks == (f"The sum ({work_mark(LETTER.evidence_id)}).",) * is_whole
+    turned = WRITER.render(
+        STEP.replace(failed=to_reword(draft, whole=True), lacks=(f"Add {work_mark(LETTER.evidence_id)}.",)),
+        WORKS[::-1],
+        20_000,
+    )
+    assert "Add E1." in turned.user
 
 
 @pytest.mark.parametrize("mark", ["[E1, E2]", "[E1][E2]", "[E1-E2]", "[E1 und E2]", "[E1 et 2]", "[e1; E2]"])
