@@ -27,14 +27,16 @@ MAX_COMPUTED_SHOWN = 80
 MAX_TRANSLATION_CHARS = 900
 MAX_ADDED = 10
 CHANGED = (
-    "A sentence or row that was not refused stands as it is, with these exceptions. Read the whole text as "
-    "the one who asked and will use it today, and as the one who receives what it is to send. Write once "
-    "more what contradicts itself (its opening, tables, advice and the text to be sent), what a figure "
-    "computed in the same text or a correction of yours makes wrong or surer than it may be, what says more "
-    "than it can (whom it holds for, how sure it is), and where a text to be sent admits, offers or gives up "
-    "without condition what the answer says to keep, or leaves out what its reader needs to follow it. "
+    "Then read the whole text as the one who asked and will use it today, and as the one who receives "
+    "what it is to send, and write once more, whether it was refused or not, what a point above calls "
+    "wrong, what contradicts itself (its opening, tables, advice and the text to be sent), what a "
+    "figure computed in the same text or a correction of yours makes wrong or surer than it may be, "
+    "what says more than it can (whom it holds for, how sure it is), and where a text to be sent "
+    "admits, offers or gives up without condition what the answer says to keep, or leaves out what its "
+    "reader needs to follow it. "
 )
-TASK_AGAIN = "Write the refused sentences once more. Answer with JSON."
+TASK_AGAIN = "Write the refused sentences once more. "
+ANSWER = "Answer with JSON."
 ADDED = (
     "`added`: for each point above that the text misses, that is right and changes the answer or what "
     "is decided on it, a sentence in the form of `text`, behind the sentence (`after`, its label) where a "
@@ -110,7 +112,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         ],
         together=MAX_CHARS_TOGETHER,
         task="".join(
-            (ADDED + CHANGED if step.lacks else "", translating, TASK_AGAIN if rows else "Answer with JSON.")
+            (TASK_AGAIN if rows else "", CHANGED + ADDED if step.lacks else "", translating, ANSWER)
         ),
     )
     unasked = {

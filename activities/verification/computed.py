@@ -47,6 +47,8 @@ quotients."""
 MAX_OFF = Decimal("0.25")
 """Share of a number by which a computation that was meant to give it may be off."""
 MAX_EXPRESSION_CHARS = 600
+MAX_FINE = 10
+"""Estimates below it are printed with two decimals, larger ones, as percentage points, with one."""
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
 _OPERAND = re.compile(r"(?<![^-+*/();])[^-+*/();\d]*+\d[^-+*/();]*")
@@ -413,7 +415,8 @@ def _written(result: Result, digits: str | None, language: str) -> str:
     if isinstance(result.value, date):
         day = format_date(result.value, "long", locale=LOCALES.get(language, language))
         return day if days_of([day], language) == {result.value} else str(result.value)
-    usual = 2 if len(result.values) > 1 else 0 if result.values[0] % 1 == 0 else 1
+    first = result.values[0]
+    usual = (2 if abs(first) < MAX_FINE else 1) if len(result.values) > 1 else 0 if first % 1 == 0 else 1
     form = f"#,##0.{'0' * (int(digits) if digits else usual)}".rstrip(".")
     value, *ends = (format_decimal(number, form, locale=language) for number in result.values)
     if not ends:

@@ -213,6 +213,12 @@ RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
         ("F1 = 30 * 50", "Es sind {F1}.", "de", "Es sind 1.500."),
         ("F1: 30 / 26", "It is {F1} or {F1:2}.", "en", "It is 1.2 or 1.15."),
         ("F1: risk_ratio(30, 50, 26, 50)", "It is {F1}.", "en", "It is 1.15 (95% CI 0.81 to 1.64)."),
+        (
+            "F1: risk_difference(26, 50, 4, 20)",
+            "It is {F1} percentage points.",
+            "en",
+            "It is 32.0 (95% CI 9.7 to 54.3) percentage points.",
+        ),
         ("F1: risk_ratio(30, 50, 26, 50)", "Es ist {F1}.", "de", "Es ist 1,15 (95-%-KI 0,81 bis 1,64)."),
         ("F1: risk_ratio(30, 50, 26, 50)", "Es {F1}.", "es", "Es 1,15 (IC del 95 %: de 0,81 a 1,64)."),
         (
