@@ -32,7 +32,7 @@ class Checks:
         `expressions`: its computations. `proposed`: the figures that it sets itself. `text`: what it wrote,
         whose dates a second reader reads."""
         self._documents = {document.evidence_id: document for document in prompt.shown.values()}
-        self._shown = prompt.sentences.values()
+        self._shown = tuple(prompt.sentences.values())
         self._about = prompt.question
         works = [*map(gate.whole, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, [*works, text])
@@ -132,14 +132,16 @@ class Checks:
         return gate.quotes_of_figures(claim, works, about)
 
     def _operands(self, claim: DraftClaim) -> Iterable[Support]:
-        """Yield the sentences that state the numbers and dates of its computations."""
+        """Return the sentences that state the numbers and dates of its computations."""
         made = (figures(row.rpartition("=")[2]) for row in claim.computed)
         results = {value for numbers in made for number in numbers for value in number.values}
-        for operand in dict.fromkeys(o for row in claim.computed for o in operands_of(row)):
-            computed = any(number.values & results for number in figures(operand))
-            works = claim.cites or self._near
-            if not computed and (quote := gate.quote_of_operand(operand, works, self._shown)):
-                yield quote
+        operands = [
+            operand
+            for row in claim.computed
+            for operand in operands_of(row)
+            if not any(number.values & results for number in figures(operand))
+        ]
+        return gate.quotes_of_operands(operands, claim.cites or self._near, self._shown)
 
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:

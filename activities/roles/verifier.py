@@ -242,7 +242,9 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         quotes: tuple[Support, ...] = ()
         if problem is None:
             about = "\n".join((step.question, *(head for head, _ in sentence.cells)))
-            if sentence.cites or figures(sentence.text) or _says(sentence, carrying, foreign):
+            if not sentence.cites and not _says(sentence, carrying, foreign):
+                carrying = _stating_figures(sentence, carrying)
+            if carrying or sentence.support:
                 quotes = gate.carried_by(sentence, carrying, documents, about)
             problem = _unstated(sentence, quotes, documents, about) if sentence.cites else None
         changed = quotes if quotes != sentence.support else ()
@@ -286,6 +288,17 @@ def _says(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection
         return True
     said = words.intersection(term for quote in quotes for term in terms(quote))
     return 2 * len(said) >= len(words) > 0
+
+
+def _stating_figures(sentence: DraftClaim, carrying: Sequence[Support]) -> tuple[Support, ...]:
+    """Return the quotes that state a figure of a sentence; one digit alone stands in many by chance."""
+    values = {
+        value
+        for number in figures(sentence.text)
+        if number.percent or sum(map(str.isdigit, number.shown)) != 1
+        for value in number.values
+    }
+    return tuple(s for s in carrying if any(values & number.values for number in figures(s.quote)))
 
 
 def _unstated(

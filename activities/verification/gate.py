@@ -8,8 +8,10 @@ reader: they are spans of their work, copied.
 """
 
 import re
+from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
@@ -24,7 +26,7 @@ from activities.text.quotability import LABEL
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import terms
-from activities.verification.computed import BASES, Computations
+from activities.verification.computed import BASES, FACTORS, Computations
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
@@ -40,6 +42,8 @@ _LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 MIN_DIGITS = 4
 """Digits of a number from which on two places that have it mean the same."""
+FEW_DIGITS = 3
+"""Digits of a number below which a place that has it may have it by chance."""
 MAX_QUOTES = 8
 """Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
 NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
@@ -234,10 +238,39 @@ def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) ->
     return [heading for heading in marked if _exact(heading, works, 0) is None]
 
 
-def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[SourceSentence]) -> Support | None:
-    """Return the sentence that states an operand of a computation, of a cited work or else of another.
+def quotes_of_operands(
+    operands: Sequence[str], cited: Collection[str], shown: Sequence[SourceSentence]
+) -> Iterator[Support]:
+    """Yield the sentences that state the operands of a computation, of cited works or else of others.
 
-    A number of few digits stands in many places by chance: one sentence alone has to state it."""
+    A number of few digits stands in many places by chance: one work alone has to state it, and one of the
+    fewest digits, or a constant, beside the operand next to it, or in a work with one of more digits."""
+    held = {operand: _stating(operand, cited, shown) for operand in operands}
+    stated = Counter(sentence for sentences in held.values() for sentence in sentences)
+    digits = {operand: _digits(operand) for operand in held}
+    known = {s.evidence_id for name in held if digits[name] >= FEW_DIGITS for s in held[name]}
+    beside = {
+        (name, s) for pair in pairwise(operands) for s in {*held[pair[0]]} & {*held[pair[1]]} for name in pair
+    }
+    for operand, stating in held.items():
+        if digits[operand] < FEW_DIGITS:
+            stating = [s for s in stating if (operand, s) in beside or s.evidence_id in known]
+        nearest = max(stating, key=stated.__getitem__, default=None)
+        is_plain = digits[operand] >= MIN_DIGITS or len({s.evidence_id for s in stating}) == 1
+        if nearest is not None and is_plain:
+            yield Support(evidence_id=nearest.evidence_id, quote=nearest.quote)
+
+
+def _digits(operand: str) -> int:
+    """Count the digits of an operand that tell it from others: all of a date, none of a constant."""
+    if days_of([operand]):
+        return MIN_DIGITS
+    constant = any(FACTORS & number.values for number in figures(operand))
+    return 0 if constant else sum(map(str.isdigit, operand))
+
+
+def _stating(operand: str, cited: Collection[str], shown: Iterable[SourceSentence]) -> list[SourceSentence]:
+    """Return the sentences that state a number or a date: those of cited works, where there are any."""
     values = {value for number in figures(operand) for value in number.values}
     day = next(iter(days_of([operand])), None)
 
@@ -249,11 +282,7 @@ def quote_of_operand(operand: str, cited: Collection[str], shown: Iterable[Sourc
         return f"{day:%m-%d}" in days_in(sentence.quote, sentence.language)
 
     holding = [sentence for sentence in shown if states(sentence)]
-    holding = [sentence for sentence in holding if sentence.evidence_id in cited] or holding
-    is_plain = day is not None or sum(map(str.isdigit, operand)) >= MIN_DIGITS
-    if len(holding) == 1 or (holding and is_plain):
-        return Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
-    return None
+    return [sentence for sentence in holding if sentence.evidence_id in cited] or holding
 
 
 def is_prose(quote: str) -> bool:

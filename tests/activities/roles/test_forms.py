@@ -27,7 +27,7 @@ from activities.roles.role import Prompt
 from activities.roles.verifier import VERIFIER, VerdictsAnswer
 from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.text.sentences import Sentence
-from activities.verification.gate import carried_by, quote_of_operand
+from activities.verification.gate import carried_by, quotes_of_operands
 from activities.verification.verdicts import (
     placed,
     printed,
@@ -529,8 +529,20 @@ def test_a_day_gets_the_sentence_that_states_it_in_its_language_and_no_other() -
     other = Sentence("a", "It was signed on 9 June 2024.", 0.1)
     letter = Sentence("a", "Der Brief kam am 9. Juni an.", 0.2, language="de")
     for shown, quote in (((fee, other), None), ((fee, other, letter), letter.quote)):
-        found = quote_of_operand("2025-06-09", ["a"], shown)
-        assert (found and found.quote) == quote
+        found = quotes_of_operands(["2025-06-09"], ["a"], shown)
+        assert [support.quote for support in found] == [quote] * (quote is not None)
+
+
+def test_a_work_carries_a_pool_by_the_numbers_of_its_groups_and_none_by_a_small_number_alone() -> None:
+    shown = [
+        Sentence("a", "Wounds were infected in 8 of 144 patients.", 0.5),
+        Sentence("a", "Of 148 patients without it 13 were infected.", 0.6),
+        Sentence("b", "Three of 59 women had an infection against five of 59.", 0.5),
+        Sentence("c", "Over a 9-month period patients were followed up for 4 weeks.", 0.1),
+    ]
+    operands = ["8", "144", "13", "148", "3", "59", "5", "59", "9", "187", "4", "182"]
+    found = [*quotes_of_operands(operands, ["a", "b"], shown)]
+    assert [support.evidence_id for support in dict.fromkeys(found)] == ["a", "a", "b"]
 
 
 def test_what_a_reader_misses_is_added_behind_the_sentence_that_the_writer_names() -> None:
