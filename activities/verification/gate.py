@@ -249,12 +249,11 @@ def quotes_of_operands(
     stated = Counter(sentence for sentences in held.values() for sentence in sentences)
     digits = {operand: _digits(operand) for operand in held}
     known = {s.evidence_id for name in held if digits[name] >= FEW_DIGITS for s in held[name]}
-    beside = {
-        (name, s) for pair in pairwise(operands) for s in {*held[pair[0]]} & {*held[pair[1]]} for name in pair
-    }
+    works = {operand: {s.evidence_id for s in stating} for operand, stating in held.items()}
+    beside = {(name, work) for a, b in pairwise(operands) for work in works[a] & works[b] for name in (a, b)}
     for operand, stating in held.items():
         if digits[operand] < FEW_DIGITS:
-            stating = [s for s in stating if (operand, s) in beside or s.evidence_id in known]
+            stating = [s for s in stating if s.evidence_id in known or (operand, s.evidence_id) in beside]
         nearest = max(stating, key=stated.__getitem__, default=None)
         is_plain = digits[operand] >= MIN_DIGITS or len({s.evidence_id for s in stating}) == 1
         if nearest is not None and is_plain:
