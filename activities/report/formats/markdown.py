@@ -93,8 +93,8 @@ def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
         return part.text
     if isinstance(part, page.Sentence):
         text = escape_markdown(part.text, inline=inline or part.strong)
-        text = f"**{text}**" if part.strong else text
-        return f"{text} {part.cite.text}" if part.goes_on else cited(text, part.cite.text)
+        text = f"{text} {part.cite.text}" if part.goes_on else cited(text, part.cite.text)
+        return f"**{text}**" if part.strong else text
     shown = escape_markdown(part.text, inline=inline)
     match part.style:
         case "bold" | "alert":

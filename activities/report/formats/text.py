@@ -141,7 +141,10 @@ def cited(text: str, mark: str) -> str:
     if inner != stem and inner.endswith(ENDS):  # a whole sentence in quotation marks
         return f"{stem} {mark}"
     end = stem[-1:] if stem[-1:] in ENDS and not stem.endswith("..") else ""
-    return f"{stem.removesuffix(end) if end else stem} {mark}{end or '.'}"
+    stem = stem.removesuffix(end) if end else stem
+    if stem.endswith(")") and stem.count(")") > stem.count("("):  # a bracket that an earlier part opens
+        stem, end = stem.removesuffix(")"), f"){end or '.'}"
+    return f"{stem} {mark}{end or '.'}"
 
 
 def spreadsheet_cell(text: str) -> str:

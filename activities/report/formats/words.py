@@ -105,17 +105,18 @@ OF_RUN = frozenset(
 def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
     """Show how figures that no work states follow from quoted ones, each computation with what it gives.
 
-    One that goes on from another begins with its result. `shown`: the computations that a report shows
-    already, to which these are added.
+    One that goes on from another begins with its result; one whose numbers all stand in its sentence is
+    there to see. `shown`: the computations that a report shows already, to which these are added.
     """
     claims = [*claims]
     results: dict[str, str] = {}
     rows: list[str] = []
     for claim, line in [(c, clean(row)) for c in claims for row in c.computed]:
-        if line in shown:
-            continue
         made, _equals, result = line.rpartition(" = ")
-        shown.add(line)
+        stated = {value for number in figures(claim.text) for value in number.values}
+        if (key := line.removesuffix("%")) in shown or all(stated & n.values for n in figures(line)):
+            continue
+        shown.add(key)
         goes_on = [left for left in results if made.startswith((f"{left} + ", f"{left} - "))]
         first = max(goes_on, key=len, default="")
         worded = statistic(line)

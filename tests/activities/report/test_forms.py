@@ -2,7 +2,7 @@
 
 import pytest
 
-from activities.contracts.evidence import Claim, Support
+from activities.contracts.evidence import CiteMark, Claim, Support
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, named
 from activities.messages import in_language
 from activities.report.assemble import build_report
@@ -169,6 +169,23 @@ def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives(name: st
     assert "Appendectomy, In all: 18 \u2212 7 \u2212 1 = 10" in shown
     assert "isk ratio of 30 of 50 against 26 of 50 = 1.15 (0.81 to 1.64)" in shown
     assert shown.count("(5 + 6)") == 1
+
+
+def test_a_computation_that_its_sentence_shows_is_not_shown_again() -> None:
+    shown = Claim(id="s1.1", text="You owe 101 (66 + 35).", computed=("66 + 35 = 101",))
+    other = Claim(id="s1.2", text="You owe 101.", computed=("66 + 35 = 101",))
+    assert steps([shown], set()) == []
+    assert steps([shown, other], set()) == ["66 + 35 = 101"]
+
+
+def test_a_citation_stands_in_the_bracket_and_in_the_bold_words_that_it_ends() -> None:
+    claim = DraftClaim(text="It fell (4% and 11%).", support=(ON_INFECTION,), stands_by="reader")
+    marks = [CiteMark(at=at, works=(ON_INFECTION.evidence_id,)) for at in (11, 19)]
+    closed = claim.replace(marks=tuple(marks))
+    strong = claim.replace(text="It was 4% and 11%.", marks=(marks[0].replace(at=17),), strong=True)
+    text = words_of(report_of(named("s1", SectionDraft(answer=(closed, strong)))), "md").replace("\\", "")
+    assert "It fell (4% [1] and 11% [1])." in text
+    assert "**It was 4% and 11% [1].**" in text
 
 
 def test_a_statistic_is_shown_in_the_language_of_the_report() -> None:
