@@ -71,11 +71,13 @@ class Checks:
             claim = claim.replace(support=(quote,))
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
         about = "\n".join((self._about, *headings))
-        own = {f.shown for f in figures(claim.text)} if self._proposed and not claim.cites else set()
+        decision = self._decided(claim, claim.text, about)
+        is_new = not claim.cites and (decision.refusal or decision.computed)
+        own = {f.shown for f in figures(claim.text)} if is_new else set()
         if proposed := tuple(n for n in dict.fromkeys(self._proposed) if n in own):
             claim = claim.replace(proposed=proposed)
             about = "\n".join((about, *proposed))
-        decision = self._decided(claim, claim.text, about)
+            decision = self._decided(claim, claim.text, about)
         problem = decision.refusal
         if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
             (head, label), *others = claim.cells

@@ -236,6 +236,8 @@ class _Reader:
         for place, text_of_line in enumerate(text.split(_LINE)):
             parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text_of_line))
             parts = [part[a:b] for part in parts for a, b in pairwise([0, *ends_at_units(part), len(part)])]
+            if len(parts) > 1 and not any(map(str.isalpha, parts[0])):  # the number of a heading
+                parts[:2] = ["".join(parts[:2])]
             for number, part in enumerate(filter(str.strip, parts)):
                 leads = not (place or number)
                 first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))

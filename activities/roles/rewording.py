@@ -36,6 +36,7 @@ CHANGED = (
     "reader needs to follow it. "
 )
 TASK_AGAIN = "Write the refused sentences once more. "
+NONE_REFUSED = "No sentence was refused. "
 ANSWER = "Answer with JSON."
 ADDED = (
     "`added`: for each point above that the text misses, that is right and changes the answer or what "
@@ -94,6 +95,8 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             text = f"{one_line(fields if claim.is_row else words)} [{cites}]"
             blocks[-1].append(f"{label}{shape}: {text.removesuffix(' []')}{refused}{leans}")
     rows = "\n\n".join("\n".join(block) for block in blocks)
+    has_refused = any(claim.state != "stands" or claim.problem for p in step.failed for claim in p.claims)
+    asked = (TASK_AGAIN if has_refused else NONE_REFUSED) if rows else ""
     lacks = step.lacks
     for name, label in ids.items():
         lacks = tuple(text.replace(work_mark(name), label) for text in lacks)
@@ -111,9 +114,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
         together=MAX_CHARS_TOGETHER,
-        task="".join(
-            (TASK_AGAIN if rows else "", CHANGED + ADDED if step.lacks else "", translating, ANSWER)
-        ),
+        task="".join((asked, CHANGED + ADDED if step.lacks else "", translating, ANSWER)),
     )
     unasked = {
         "translations": quotes,

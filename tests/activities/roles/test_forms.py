@@ -184,7 +184,7 @@ def test_a_block_quote_is_read_as_one_letter_with_its_lines() -> None:
         "It is claimed [E1].",
         "## Letter",
         "> **To:** the plumber\\\n> Dear Ms Reed,\n>\n> You came at night [E1]. We pay.\n>\n"
-        "> - It took hours [E1].",
+        "> - It took hours [E1].\n>\n> **3. The bill.**",
         "That is all.",
     )
     letter, after = draft.paragraphs
@@ -194,6 +194,7 @@ def test_a_block_quote_is_read_as_one_letter_with_its_lines() -> None:
         ("You came at night.", True, False),
         ("We pay.", False, False),
         ("It took hours.", True, True),
+        ("3. The bill.", True, False),
     ]
     assert all(claim.letter for claim in letter.claims)
     assert [claim.cites for claim in letter.claims][2] == (BILL.evidence_id,)
@@ -289,6 +290,8 @@ def test_a_figure_that_its_writer_sets_is_not_computed_by_chance() -> None:
     answer = DraftAnswer(report="Answer within 66 days.", computed=["246.00 - 180.00"], proposed=["66 days"])
     (claim,) = WRITER.accept(STEP, prompt, answer).output.answer
     assert (claim.state, claim.proposed, claim.computed, claim.support) == ("ask", ("66",), (), ())
+    answer = DraftAnswer(report="All 180 euros are due.", proposed=["180 words"])
+    assert WRITER.accept(STEP, prompt, answer).output.answer[0].proposed == (), "the works have the figure"
 
 
 def test_an_ordered_list_keeps_its_numbers() -> None:
