@@ -244,7 +244,8 @@ def quotes_of_operands(
     """Yield the sentences that state the operands of a computation, of cited works or else of others.
 
     A number of few digits stands in many places by chance: one work alone has to state it, and one of the
-    fewest digits, or a constant, beside the operand next to it, or in a work with one of more digits."""
+    fewest digits, or a constant, beside the operand next to it, or in a work with one of more digits, in one
+    sentence alone or together with another operand."""
     held = {operand: _stating(operand, cited, shown) for operand in operands}
     stated = Counter(sentence for sentences in held.values() for sentence in sentences)
     digits = {operand: _digits(operand) for operand in held}
@@ -252,11 +253,11 @@ def quotes_of_operands(
     works = {operand: {s.evidence_id for s in stating} for operand, stating in held.items()}
     beside = {(name, work) for a, b in pairwise(operands) for work in works[a] & works[b] for name in (a, b)}
     for operand, stating in held.items():
-        if digits[operand] < FEW_DIGITS:
+        if is_short := digits[operand] < FEW_DIGITS:
             stating = [s for s in stating if s.evidence_id in known or (operand, s.evidence_id) in beside]
+        places = {s if is_short and stated[s] == 1 else s.evidence_id for s in stating}
         nearest = max(stating, key=stated.__getitem__, default=None)
-        is_plain = digits[operand] >= MIN_DIGITS or len({s.evidence_id for s in stating}) == 1
-        if nearest is not None and is_plain:
+        if nearest is not None and (digits[operand] >= MIN_DIGITS or len(places) == 1):
             yield Support(evidence_id=nearest.evidence_id, quote=nearest.quote)
 
 
