@@ -387,6 +387,18 @@ def test_the_order_of_tangled_records_does_not_decide(data: st.DataObject, batch
     assert {r.evidence_id for r in merge([], shuffled, "").refs} == names
 
 
+@pytest.mark.parametrize(
+    ("name", "ids"), [("doc:m", Identifiers()), ("s2:t", Identifiers(s2="t"))], ids=["no identifier", "one"]
+)
+def test_the_order_of_records_with_one_text_does_not_decide(name: str, ids: Identifiers) -> None:
+    kinds: tuple[EvidenceType, ...] = ("article", "preprint")
+    batch = [paper(name, blob="blobs/m", identifiers=ids, evidence_type=kind) for kind in kinds]
+    batch.append(paper("doi:a", identifiers=Identifiers(doi="a")))
+    first, *others = [merge([], order, "").refs for order in permutations(batch)]
+    for refs in others:
+        assert {ref.evidence_id: ref for ref in refs} == {ref.evidence_id: ref for ref in first}
+
+
 @given(tangles)
 def test_a_text_never_stands_under_an_identifier_that_differs_from_its_own(batch: list[EvidenceRef]) -> None:
     own = {record.blob: record.identifiers for record in batch}

@@ -192,11 +192,12 @@ def _richest_first(records: Sequence[EvidenceRef]) -> tuple[EvidenceRef, list[Ev
     return first, rest
 
 
-def _richness(ref: EvidenceRef) -> tuple[bool, int, int, str, str, str, str, str]:
-    """Sort the richest record first; the fields after the counts only make ties deterministic.
+def _richness(ref: EvidenceRef) -> tuple[bool, int, int, tuple[str, ...]]:
+    """Sort the richest record first; the texts after the counts only make ties deterministic.
 
     Two records of one source may have the same text and differ in what is known about it.
     """
-    count = sum(1 for _ in ref.identifiers.items_in_order())
-    identity = (ref.fingerprint, ref.first_author, ref.figures)
-    return (not ref.full_text, -ref.chars, -count, ref.evidence_id, ref.blob, *identity)
+    identifiers = dict(ref.identifiers.items_in_order())
+    known = (ref.fingerprint, ref.first_author, ref.figures, ref.title, ref.evidence_type, ref.url or "")
+    texts = (ref.evidence_id, ref.blob, *known, str(ref.year), str(identifiers))
+    return not ref.full_text, -ref.chars, -len(identifiers), texts
