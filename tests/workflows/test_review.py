@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -100,6 +100,10 @@ class Desk:
     queue: str
     found: list[Evidence] = field(default_factory=list)
     """Works that a search finds."""
+    outage: str = ""
+    """Why a search finds nothing at the moment."""
+    meanwhile: Callable[[], Awaitable[object]] | None = None
+    """What is done while a search is made."""
     reviews: list[WorkflowHandle[Any, ReviewReport]] = field(default_factory=list)
 
     async def start(self, protocol: Protocol = PROTOCOL, **more: Any) -> Review:
@@ -133,6 +137,11 @@ class Desk:
     async def search(self, step: SearchTasks) -> HitsOfAll:
         refs = tuple([await self.store.put(one) for one in self.found])
         query = step.tasks[0].query.text
+        if self.meanwhile is not None:
+            await self.meanwhile()
+        if self.outage:
+            down = Hits(source="library", query=query, status="unavailable", detail=self.outage)
+            return HitsOfAll(answers=(down,))
         return HitsOfAll(
             answers=(Hits(source="library", query=query, status="ok", hits=len(refs), kept=refs),)
         )

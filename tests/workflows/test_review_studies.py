@@ -343,6 +343,50 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     assert (asked_since(desk, calls), (await review.progress()).reports) == ({}, 2)
 
 
+async def test_a_source_that_is_down_is_waited_for(desk: Desk) -> None:
+    """An outage is no answer: the review does not go on as if there were no records."""
+    source = SourceQuery(source="library", query="the drug")
+    desk.found, desk.outage = [a_trial(0)], "the network is away"
+    review = await desk.start_with(PROTOCOL.replace(records=(), sources=(source,)), [])
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.approve(by="Ada")
+    seen = await desk.until(review, lambda seen: seen.gate == "model")
+    assert seen.phase == "waiting for library"
+    assert "library does not answer (the network is away); asked again at" in seen.text
+    assert not (await review.view()).searches
+    desk.outage = ""
+    await review.resume()
+    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    assert [(row.status, row.new) for row in (await review.view()).searches] == [("ok", 1)]
+
+
+async def test_a_decision_that_comes_while_it_searches_again_reaches_the_report(
+    desk: Desk, tmp_path: Path
+) -> None:
+    source = SourceQuery(source="library", query="the drug")
+    protocol = PROTOCOL.replace(
+        records=(), sources=(source,), living=Living(every_days=30), bias="none", outcomes=(), extraction=()
+    )
+    desk.found = [a_trial(number) for number in range(2)]
+    review = await begun(desk, protocol)
+    await texts_provided(review, tmp_path / "texts", range(2))
+    await decided(desk, review)
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: bool(seen.next_search))
+    shown = list[str]()
+
+    async def overruled() -> None:
+        shown.append((await review.progress()).phase)
+        await review.overrule(0, "exclude", reason="not adults", by="Ada", criterion="I1")
+
+    desk.meanwhile = overruled
+    await review.resume()
+    await desk.until(review, lambda seen: seen.gate == "report")
+    assert shown == ["searching"]
+    flow = (await review.published()).report.flow
+    assert (flow.excluded, flow.included, flow.faults()) == (1, 1, ())
+
+
 def client_of(desk: Desk, review: Review) -> Determinator:
     """A client whose only review is this one."""
 

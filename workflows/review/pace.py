@@ -34,7 +34,7 @@ class Pace:
         )
         self.gate: ReviewGate = ""
         self.phase = "starting"
-        self.text = ""
+        self._text: str | Callable[[], str] = ""
         self.until = ""
         """The time at which what waits goes on by itself."""
         self.woken = False
@@ -52,18 +52,34 @@ class Pace:
     def id(self) -> str:
         return workflow.info().workflow_id
 
-    def show(self, phase: str, text: str) -> None:
-        self.phase, self.text = phase, text
-        workflow.set_current_details(f"**{phase}**: {text}")
+    @property
+    def text(self) -> str:
+        """What it does or waits for, as it is now."""
+        return self._text if isinstance(self._text, str) else self._text()
+
+    def show(self, phase: str, text: str | Callable[[], str]) -> None:
+        self.phase, self._text = phase, text
+        workflow.set_current_details(f"**{phase}**: {self.text}")
 
     async def wait_at(
-        self, gate: ReviewGate, text: str, ready: Callable[[], bool], until: datetime | None = None
+        self,
+        gate: ReviewGate,
+        text: str | Callable[[], str],
+        ready: Callable[[], bool],
+        until: datetime | None = None,
+        *,
+        on: str = "",
     ) -> None:
-        """Wait at a gate until it is ready, or the time has come; keep decisions that come meanwhile."""
+        """Wait at a gate until it is ready, or the time has come; keep decisions that come meanwhile.
+
+        `text` that counts what is left is made each time it is shown. `on`: what it waits for, where the gate
+        does not say it.
+        """
         self.woken = False
         self.gate = gate
         self.until = shown(until) if until else ""
-        self.show(f"waiting for {gate.replace('_', ' ')}" if gate else "waiting", text)
+        on = on or gate.replace("_", " ")
+        self.show(f"waiting for {on}" if on else "waiting", text)
         try:
             while not ready():
                 left = None if until is None else until - workflow.now()
@@ -77,11 +93,11 @@ class Pace:
         finally:
             self.gate = self.until = ""
 
-    async def wait_for_model(self, text: str, until: datetime | None = None) -> None:
-        """Wait for a model or a source that is down, until it is asked again."""
+    async def wait_for_model(self, text: str, until: datetime | None = None, *, on: str = "") -> None:
+        """Wait for a model, or the source `on`, that is down, until it is asked again."""
         until = until or workflow.now() + timedelta(seconds=self.request.retry_seconds)
         text = f"{text}; asked again at {shown(until)}"
-        await self.wait_at("model", text, lambda: self.woken or self.state.closed, until)
+        await self.wait_at("model", text, lambda: self.woken or self.state.closed, until, on=on)
 
     def _needs_care(self) -> bool:
         state = self.state

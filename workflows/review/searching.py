@@ -28,6 +28,8 @@ RECORD_TOKENS = 450
 DECISION_TOKENS = 45
 MAX_SEARCH_SECONDS = 120.0
 """Time in which a search is tried again unseen; then the review waits, and shows it."""
+DOWN = ("rate_limited", "unavailable")
+"""Ends of a search that are no answer."""
 
 
 class Searching:
@@ -52,7 +54,6 @@ class Searching:
         for source in state.protocol.sources:
             if origin_of(source) not in origins:
                 await self.pace.boundary()
-                self.pace.show("searching", f"searches {source.source}")
                 await self.add_search(source)
         for file in state.files:
             if file.name not in origins:
@@ -65,22 +66,32 @@ class Searching:
         while self.pace.to_part:
             try:
                 await self._add(AddRecords(run_id=self.pace.id, part=self.pace.to_part.pop(0)))
+                state.changes += 1
             except ActivityError as error:  # it is no copy any more
                 self.pace.show("searching", reason_of(error))
 
-    async def add_search(self, query: SourceQuery) -> None:
-        """Make a search; a source that is down is asked again."""
-        row, step = await self._ask(query, query.limit)
-        while step is None and row.status in ("rate_limited", "unavailable") and not self.pace.state.closed:
-            await self.pace.wait_for_model(f"{query.source} does not answer ({row.detail})")
-            row, step = await self._ask(query, query.limit)
-        await self._take_in(row, step)
+    async def search_again(self) -> None:
+        """Make every search again; what brings nothing new is no change of what a report rests on."""
+        for source in self.pace.state.protocol.sources:
+            await self.add_search(source, again=True)
 
-    async def _take_in(self, row: SearchRow, step: AddRecords | None) -> None:
+    async def add_search(self, query: SourceQuery, *, again: bool = False) -> None:
+        """Make a search; a source that is down is asked again."""
+        while True:
+            self.pace.show("searching", f"searches {query.source}")
+            row, step = await self._ask(query, query.limit)
+            if row.status not in DOWN or self.pace.state.closed:
+                break
+            why = f"{query.source} does not answer ({row.detail})"
+            await self.pace.wait_for_model(why, on=query.source)
+        await self._take_in(row, step, again=again)
+
+    async def _take_in(self, row: SearchRow, step: AddRecords | None, *, again: bool = False) -> None:
         """Add what a search or a file gave, and note it."""
         if step is not None:
             added = await self._add(step)
             row = row.replace(records=added.given, new=added.new)
+            self.pace.state.changes += bool(added.new) or not again
         self.pace.state.searches.append(row)
 
     async def _ask(self, query: SourceQuery, limit: int) -> tuple[SearchRow, AddRecords | None]:
@@ -127,7 +138,6 @@ class Searching:
         state.records = added.records
         state.titles = state.titles.extended(added.total)
         state.full_texts = state.full_texts.extended(added.total)
-        state.changes += 1
         return added
 
 

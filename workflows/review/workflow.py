@@ -189,15 +189,6 @@ class SystematicReview(ReviewMessages):
             "", f"searches again at {shown(until)}", lambda: changed() or self.pace.woken, until
         )
         if not changed():
-            await self._search_again()
+            await self.searching.search_again()
         state.report_by = state.report_by if state.changes == state.published else ""
         return False
-
-    async def _search_again(self) -> None:
-        """Make every search of the protocol again; only new works are screened."""
-        state = self.state
-        before, made = state.changes, len(state.searches)
-        for source in state.protocol.sources:
-            await self.searching.add_search(source)
-        if not any(row.new for row in state.searches[made:]):
-            state.changes = state.published = before
