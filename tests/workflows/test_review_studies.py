@@ -387,6 +387,16 @@ async def test_a_decision_that_comes_while_it_searches_again_reaches_the_report(
     assert (flow.excluded, flow.included, flow.faults()) == (1, 1, ())
 
 
+async def test_what_is_waited_for_is_counted_as_it_is_now(desk: Desk, tmp_path: Path) -> None:
+    desk.found = [a_trial(number) for number in range(3)]
+    source = SourceQuery(source="library", query="the drug")
+    review = await begun(desk, PROTOCOL.replace(records=(), sources=(source,)))
+    assert (await review.progress()).text.startswith("3 full texts missing;")
+    write_texts(tmp_path / "texts", range(2))
+    await review.provide(tmp_path / "texts", by="Ada")
+    assert (await review.progress()).text.startswith("1 full text missing;")
+
+
 def client_of(desk: Desk, review: Review) -> Determinator:
     """A client whose only review is this one."""
 

@@ -57,11 +57,11 @@ class Reading:
         await self.read(stage, lambda: state.units(stage))
         while not state.closed:
             await self._compare()
-            if not (waits := self._waits(stage)):
+            if not self._waits(stage):
                 return
             await self.pace.wait_at(
                 GATES[stage],
-                waits,
+                lambda: self._waits(stage),
                 lambda: state.closed or state.studies.unsettled or not self._waits(stage),
             )
 

@@ -35,10 +35,13 @@ class FullTexts:
         state = self.pace.state
         if not state.closed:
             await self._fetch()
-        if not state.closed and (missing := len(state.missing())):
+        if not state.closed and state.missing():
             await self.pace.wait_at(
                 "full_texts",
-                f"{counted(missing, 'full text')} missing; an approval counts them as not retrieved",
+                lambda: (
+                    f"{counted(len(state.missing()), 'full text')} missing; an approval counts them as not "
+                    "retrieved"
+                ),
                 lambda: state.closed or not state.missing(),
             )
 
