@@ -25,6 +25,11 @@ _MONTH_BEHIND = re.compile(
     rf"(?:\.|{_LETTERS}{{2}}|\u00ba)?\s(?:(?P<near>{_LETTERS}{{2,3}})\s)?(?P<next>{_LETTERS}{{3,12}})"
 )
 _YEAR_BEHIND_MONTH = re.compile(rf"\.?,?\s(?:{_LETTERS}{{2,3}}\s)?(\d{{4}})(?!\d)")
+_SIDE = re.compile(
+    r"\d(?<!\d\d)\d*+(?:(?=(?P<sign>[./-]\s?\d\d?[./-]|[\u5e74\ub144\u6708\uc6d4]))"
+    rf"|(?=(?:\.|{_LETTERS}{{2}}|\u00ba)?\s(?:(?P<near>{_LETTERS}{{2,3}})\s)?(?P<next>{_LETTERS}{{3,12}})))?"
+)
+"""A number with what makes a date of it behind it: a sign with more digits, or a word that may be a month."""
 _MONTH_BEFORE = re.compile(rf"(?<!{_LETTERS})({_LETTERS}{{3,12}})\.?\s\Z")
 BEFORE = 15
 """Characters that the name of a month before a day has at most."""
@@ -75,11 +80,18 @@ def ranges_apart(text: str, language: str = ENGLISH) -> str:
 
 def _days(text: str, language: str) -> Iterator[_Day]:
     """Yield the days of a text in order; every number is looked at once, with what stands beside it."""
-    months = _months(language)
+    months, endings = _months(language), _endings(language)
+    plain = text.replace("\u00df", "s").casefold()
+    is_as_long = len(plain) == len(text)  # so that each character stands in its place
     end = 0
-    for number in _NUMBER.finditer(text):
+    for number in _SIDE.finditer(plain if is_as_long else text):
         start, behind = number.span()
         if start < end or behind - start not in (1, 2, 4):
+            continue
+        sign, near, following = number.groups()
+        before = plain[max(start - 5, 0) : max(start - 1, 0)].rstrip(".")[-3:]
+        # most numbers of a text have nothing of a day beside them
+        if is_as_long and not (sign or near in months or following in months or before in endings):
             continue
         found = _in_figures(text, start, language) or (
             behind - start < 4 and _with_month(text, start, behind, months)
@@ -141,6 +153,12 @@ def _months(language: str) -> dict[str, int]:
                 for number, month in form[width].items():
                     names[month.casefold().strip(".")] = number
     return names
+
+
+@lru_cache(maxsize=64)
+def _endings(language: str) -> frozenset[str]:
+    """Return the last three letters of the names of months."""
+    return frozenset(name[-3:] for name in _months(language))
 
 
 MAX_HEAD_LINES, MAX_HEAD_CHARS = 12, 120

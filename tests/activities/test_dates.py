@@ -69,6 +69,8 @@ def test_a_day_is_one_word_with_a_year_or_without(text: str, language: str) -> N
         ("on the 9th of June", ["06-09"]),
         ("12 of 30 members met in 2024, and 5 more", []),
         ("3 May and 5 others", ["05-03"]),
+        ("the Stra\u00dfe was closed on MAY. 5, 2024", ["05-05"]),
+        ("on 4 Augu\ufb06 2024", ["08-04"]),  # a letter that case folding makes two
     ],
 )
 def test_a_number_is_a_day_with_the_month_beside_it(text: str, days: list[str]) -> None:
