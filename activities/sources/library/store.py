@@ -118,10 +118,11 @@ class Store:
 
     def _has(self, file: FileStamp) -> bool:
         """Tell whether the documents of this state of a file are stored."""
-        return self._stamps(_key(file)).get(_key(file)) == _stamp(file)
+        rows = self.rows("SELECT name, size, mtime FROM files WHERE path = ?", (_key(file),))
+        return rows == [_stamp(file)]
 
-    def _stamps(self, path: bytes | None = None) -> dict[bytes, tuple[str, int, int]]:
-        rows = self.rows("SELECT path, name, size, mtime FROM files WHERE ?1 IS NULL OR path = ?1", (path,))
+    def _stamps(self) -> dict[bytes, tuple[str, int, int]]:
+        rows = self.rows("SELECT path, name, size, mtime FROM files")
         return {bytes(at): (name, size, mtime) for at, name, size, mtime in rows}
 
     def _read(self, file: FileStamp, stop: Stop | None) -> None:
