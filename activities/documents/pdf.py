@@ -46,12 +46,12 @@ FORMULA = "[formula]"
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_PART = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]$")
 _FIRST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S*[-\u2010/._?=&]$")
-"""An address that goes on in the next line."""
+_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$")
+_IN_ADDRESS = (*"-\u2010/._?=&",)
+"""Ends of a part of an address that goes on in the next line."""
 _WIDE_SIGN = re.compile("[\u3000-\u303f\uff00-\uff65]")
-_TIES = str.maketrans(
-    {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\xa0": " "}
-)
+_TIES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\xa0": " "}
+_TIE = re.compile(f"[{''.join(_TIES)}]")
 
 
 def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
@@ -226,11 +226,11 @@ class Hyphens:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(_WORD.findall(" | ".join(self._runs).translate(_TIES).lower()))
+        return frozenset(_WORD.findall(_parted(" | ".join(self._runs)).lower()))
 
     def put_together(self, text: str, more: str) -> str:
         """Two lines as one. A hyphen stays before a digit, a capital and in a word that has one."""
-        if _ADDRESS.search(text) and not more[:1].isspace():
+        if text.endswith(_IN_ADDRESS) and _ADDRESS.search(text) and not more[:1].isspace():
             return f"{text.removesuffix(HYPHEN)}{'-' if text.endswith(HYPHEN) else ''}{more}"
         if not text.endswith(("-", HYPHEN)) or text[-2:-1].isspace():
             return f"{text}{'' if _is_unspaced(text[-1:]) and _is_unspaced(more[:1]) else ' '}{more}"
@@ -258,9 +258,14 @@ def _is_unspaced(character: str) -> bool:
     return bool(_WIDE_SIGN.match(character)) or (character != "" and is_unspaced(character))
 
 
+def _parted(text: str) -> str:
+    """Return a text with the letters of a ligature by themselves, and with plain blanks."""
+    return _TIE.sub(lambda tie: _TIES[tie[0]], text)
+
+
 def joined(lines: Sequence[Line], hyphens: Hyphens, *, as_is: bool) -> str:
     """Return the text of lines, in one where they are a paragraph."""
-    texts = [line.text.translate(_TIES) for line in lines]
+    texts = [_parted(line.text) for line in lines]
     if as_is:
         return "\n".join(texts).replace(HYPHEN, "-")
     text = texts[0]

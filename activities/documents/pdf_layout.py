@@ -41,7 +41,7 @@ _CAPTION = re.compile(
     r"(?:\s*[.:|\u2014\u2013\uff1a\u3002-](?=\s*\S)|(?<=\d)\s+(?=[\u3040-\u9fff\uac00-\ud7af]))",
     re.IGNORECASE,
 )
-_LEADERS = re.compile(r"(?:\.\s?){5,}\s*\S{0,8}$|(?:\u2026\s?){2,}\s*\S{0,8}$")
+_LEADERS = re.compile(r"\.\s?(?:\.\s?){4,}\s*\S{0,8}$|\u2026\s?(?:\u2026\s?)+\s*\S{0,8}$")
 _ITEM = re.compile(
     r"(?:[\u2022\u25cf\u25aa\u25e6\u2023\u2219\u00b7*\u2013-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\[\d{1,3}\])\s+\S"
 )

@@ -76,6 +76,8 @@ _CODES = {
     **dict(zip(range(0x1B, 0x20), "\ufb00\ufb01\ufb02\ufb03\ufb04", strict=True)),
 }
 """Hyphens at the ends of lines; bullets of Word; ligatures and quotation marks of TeX's fonts."""
+_CODED = re.compile(f"[{re.escape(''.join(map(chr, (0, *_CODES))))}\ud800-\udfff]")
+"""Characters that stand for others, and those that are none."""
 _LONE_RETURN = re.compile(r"\r(?=[a-z]{2})")
 """The ligature whose place is that of the character with which PDFium ends lines, within a word."""
 _MATH = re.compile(
@@ -274,8 +276,11 @@ def _characters(raw: _Raw) -> str:
     count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
     codes: Sequence[int] = (ctypes.c_ushort * (count + 1))()
     if pdfium.FPDFText_GetText(raw, 0, count, codes) != count + 1:  # it leaves out what is no character
-        codes = [*map(partial(pdfium.FPDFText_GetUnicode, raw), range(count)), 0]
-    text = "".join(map(_character, codes[:-1]))
+        codes = [*map(partial(pdfium.FPDFText_GetUnicode, raw), range(count))]
+        text = "".join(map(_character, codes))
+    else:
+        text = "".join(map(chr, codes[:-1]))
+        text = _CODED.sub(lambda match: _character(ord(match[0])), text)
     return _LONE_RETURN.sub("\ufb02", text)
 
 
@@ -335,23 +340,28 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
         if pieces:
             yield _Word(pieces, font, angle)
 
+    is_plain = NO_LETTER not in text and not TO_THE_LEFT.search(text)
     for line in _LINE.finditer(text):
-        start, words = line.start(), [*_VISIBLE.finditer(line[0])]
+        words = [*_VISIBLE.finditer(text, *line.span())]
         if not words:
             continue
-        font, angle = font_and_angle(start + words[0].start())
-        is_plain = NO_LETTER not in line[0] and not TO_THE_LEFT.search(line[0])
+        first, *others = words
+        font, angle = font_and_angle(first.start())
         # the words of one text object have one font and stand on one line
-        is_even = is_plain and not font.large and pdfium.FPDFText_CountRects(raw, start, len(line[0])) == 1
-        if not is_even or turned or _is_rotated(angle):
+        is_even = (
+            not (turned or font.large or _is_rotated(angle))
+            and (is_plain or (NO_LETTER not in line[0] and not TO_THE_LEFT.search(line[0])))
+            and pdfium.FPDFText_CountRects(raw, line.start(), len(line[0])) == 1
+        )
+        if not is_even:
             for match in words:
-                yield from parted(start + match.start(), start + match.end())
+                yield from parted(*match.span())
             continue
-        _, left, right, base, size = piece_of(start + words[0].start(), start + words[0].end())
-        row = [words[0][0]]
+        _, left, right, base, size = piece_of(*first.span())
+        row = [first[0]]
         """Words that stand beside each other."""
-        for match in words[1:]:
-            begin, end = sides(start + match.start(), start + match.end())
+        for match in others:
+            begin, end = sides(*match.span())
             if not font.fixed and -0.3 * size < begin - right < GAP * size:
                 row.append(match[0])
             else:
