@@ -47,6 +47,11 @@ class Published:
     def language(self) -> str:
         return self.protocol.spoken
 
+    @property
+    def holding(self) -> list[Decision]:
+        """The decisions that hold."""
+        return self.state.holding(self.decisions)
+
 
 def lines(rows: Iterable[Frozen]) -> bytes:
     return "".join(f"{row.model_dump_json(exclude_defaults=True)}\n" for row in rows).encode()
@@ -164,7 +169,7 @@ def flow(records: Records, state: ReviewState, log: Sequence[Decision] = ()) -> 
         )
     sought, assessed = state.sought(), state.retrieved()
     second = {record: state.full_texts.state(record) for record in assessed}
-    made = exclusions(log, [rule.id for rule in state.protocol.criteria])
+    made = exclusions(state.holding(log), [rule.id for rule in state.protocol.criteria])
     excluded = [made.get(record) for record, mark in second.items() if mark == "excluded"]
     because = Counter((why and why.criterion) or "not stated" for why in excluded)
     return Flow(

@@ -82,11 +82,11 @@ ITEMS: tuple[tuple[str, ...], ...] = (
 that answers it (empty for what only the authors can write), and what that chapter has to hold."""
 
 
-def of_studies(findings: Findings) -> Iterator[Chapter]:
+def of_studies(findings: Findings, protocol: Protocol) -> Iterator[Chapter]:
     """Make the chapters on what was read after the screening of titles; the empty ones are left out."""
     yield Chapter("results", _("Results by outcome"), tuple(_results(findings)))
     yield Chapter("studies", _("Studies"), tuple(_studies(findings)))
-    yield Chapter("bias", _("Risk of bias"), tuple(_bias(findings)))
+    yield Chapter("bias", _("Risk of bias"), tuple(_bias(findings, protocol)))
     yield Chapter("full-texts", _("Full texts"), tuple(_full_texts(findings)))
 
 
@@ -212,9 +212,11 @@ def _studies(findings: Findings) -> Iterator[Block]:
         yield paragraph(text, count=len(by), agreed=agreed, decided=len(by) - agreed)
 
 
-def _bias(findings: Findings) -> Iterator[Block]:
+def _bias(findings: Findings, protocol: Protocol) -> Iterator[Block]:
     if findings.bias:
-        text = _("By {tool}: a model proposed answers with quotes, and a person decided each.")
+        text = _("By {tool}: a person answered the questions on each result.")
+        if protocol.models:
+            text = _("By {tool}: a model proposed answers with quotes, and a person decided each.")
         yield paragraph(text, tool=SOURCE)
         head = (_("Study"), _("Outcome"), *(_(domain.title) for domain in DOMAINS), _("Overall"))
         rows = [

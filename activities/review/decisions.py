@@ -169,7 +169,7 @@ def written(marks: str, letters: Mapping[int, str]) -> str:
 
 
 def latest(decisions: Sequence[Decision]) -> list[Decision]:
-    """Return the decisions of a log that hold: the last of each person on each part of a record."""
+    """Return the last decision of each person on each part of a record (`ReviewState.holding`)."""
     parts: dict[tuple[object, ...], Decision] = {}
     for made in decisions:
         place = (made.record, made.stage, made.about, made.part, made.by)
@@ -178,15 +178,18 @@ def latest(decisions: Sequence[Decision]) -> list[Decision]:
     return list(parts.values())
 
 
-def exclusions(log: Sequence[Decision], criteria: Sequence[str]) -> dict[int, Decision]:
-    """Return why each full text was excluded: by a person's word, else by the first of the `criteria`."""
+def exclusions(decisions: Sequence[Decision], criteria: Sequence[str]) -> dict[int, Decision]:
+    """Return why each full text was excluded: by a person's word, else by the first of the `criteria`.
+
+    `decisions`: those that hold.
+    """
     chosen: dict[int, Decision] = {}
 
     def rank(made: Decision) -> int:
         named = criteria.index(made.criterion) if made.criterion in criteria else len(criteria)
         return named if made.part == "screener" else -1
 
-    for made in latest(log):
+    for made in decisions:
         if made.stage == "full_texts" and made.verdict == "exclude":
             before = chosen.get(made.record)
             if before is None or rank(made) < max(rank(before), 0):

@@ -14,7 +14,7 @@ from activities.messages import _, in_its_language
 from activities.report.formats.bibliography import ARTICLE, Item, ids_of, ris_of
 from activities.report.formats.text import spreadsheet_cell
 from activities.review.archive import Published
-from activities.review.decisions import SCREENED, Decision, State, latest
+from activities.review.decisions import SCREENED, Decision, State
 from activities.review.findings import Findings
 from activities.review.state import SearchRow
 
@@ -93,7 +93,7 @@ def final_states(published: Published) -> list[State]:
 def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
     """Write a line for each record."""
     by_record: dict[int, list[Decision]] = {}
-    for decision in filter(lambda made: made.stage in SCREENED, latest(published.decisions)):
+    for decision in filter(lambda made: made.stage in SCREENED, published.holding):
         by_record.setdefault(decision.record, []).append(decision)
 
     def row(number: int, item: Evidence, state: State) -> Row:
@@ -162,7 +162,7 @@ def extraction_csv(findings: Findings) -> bytes:
 
 def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
     """Write every record with its decision as keyword and note."""
-    excluded = (made for made in latest(published.decisions) if made.verdict == "exclude")
+    excluded = (made for made in published.holding if made.verdict == "exclude")
     reasons = {made.record: f", criterion {made.criterion}" for made in excluded if made.criterion}
 
     def entry(number: int, item: Evidence, state: State) -> Item:

@@ -147,7 +147,7 @@ async def findings_of(
     rows = tuple(row[0] for row in settled if row)
     excluded = [n for n in state.retrieved() if state.full_texts.state(n) == "excluded"]
     lost = [n for n in state.sought() if state.got.get(n) == "not_retrieved"]
-    why = exclusions(log, [rule.id for rule in protocol.criteria])
+    why = exclusions(state.holding(log), [rule.id for rule in protocol.criteria])
     names = {study.evidence_id: study.label for study in studies}
     facts = {work.evidence_id: facts_of(work, None) for work in works}
     left_out = {n for n, outcome in state.units("bias") if state.assessment(n, outcome) == NOT_A_TRIAL}

@@ -14,7 +14,6 @@ from activities.report.formats.text import clean
 from activities.review import chapters
 from activities.review.archive import Published
 from activities.review.chapters import paragraph
-from activities.review.decisions import latest
 from activities.review.export import final_states
 from activities.review.results import Share
 
@@ -55,7 +54,7 @@ def document(published: Published, version: str) -> Document:
     question = protocol.question.text()
     made = [
         Chapter("result", _("Result"), tuple(_result(published)), "answer"),
-        *(chapters.of_studies(findings) if findings else ()),
+        *(chapters.of_studies(findings, protocol) if findings else ()),
         Chapter("included", _("Included records"), tuple(_included(published))),
         Chapter("protocol", _("Protocol"), tuple(_protocol(published))),
         Chapter("search", _("Search (PRISMA-S)"), tuple(_search(published))),
@@ -91,6 +90,9 @@ def _result(published: Published) -> Iterator[Block]:
     )
     included = flow.screened - flow.excluded
     yield paragraph(counts, records=flow.given - flow.duplicates, screened=flow.screened, included=included)
+    if flow.assessed:
+        counts = _("Full texts: {sought}. Assessed: {assessed}, of which included: {included}.")
+        yield paragraph(counts, sought=flow.sought, assessed=flow.assessed, included=flow.included)
     if course is None or course.phase != "done":
         yield paragraph(_("Screening did not end by its rule, so no recall is stated."))
         return
@@ -256,8 +258,7 @@ def _tools(published: Published, version: str) -> Iterator[Block]:
     else:
         yield paragraph(_("No model was used for decisions."))
     made = Counter(
-        (row.by, "model" if row.model else "person", row.stage, row.part)
-        for row in latest(published.decisions)
+        (row.by, "model" if row.model else "person", row.stage, row.part) for row in published.holding
     )
     rows = [
         (

@@ -10,7 +10,7 @@ from pydantic import ConfigDict, Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Price, Usage
 from activities.review.bias import ASSESSED
-from activities.review.decisions import OPEN, SCREENED, Decision, Marks, ScreenedStage, Stage
+from activities.review.decisions import LETTERS, OPEN, SCREENED, Decision, Marks, ScreenedStage, Stage, latest
 from activities.review.protocol import Amendment, Protocol
 from activities.review.results import ReviewReport
 
@@ -357,6 +357,26 @@ class ReviewState(Carried):
         own = ("screen", "extract")
         counts = {name: sum(task.kind in own for task in self.waiting(name)) for name in self.protocol.people}
         return {name: count for name, count in counts.items() if count}
+
+    def holding(self, log: Sequence[Decision]) -> list[Decision]:
+        """Return the decisions that hold: the last of each person on each part of a record.
+
+        Those that an amendment has opened again, or that somebody has overruled, are left out.
+        """
+        names = [screener.name for screener in self.protocol.screeners]
+
+        def stands(made: Decision) -> bool:
+            if made.stage not in SCREENED:
+                return True
+            marks = self.marks(made.stage)
+            letters: tuple[str, ...] = (marks.first, marks.second)  # of a screener who has left
+            if made.part != "screener":
+                letters = (marks.words if made.part == "word" else marks.labels,)
+            elif made.by in names:
+                letters = (marks.of_screener(names.index(made.by)),)
+            return any(row[made.record : made.record + 1] == LETTERS.get(made.verdict) for row in letters)
+
+        return list(filter(stands, latest(log)))
 
     def place_of(self, by: str) -> int | None:
         """Return the place of a person among the screeners; None for anybody else."""

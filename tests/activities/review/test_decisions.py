@@ -71,12 +71,13 @@ def test_a_full_text_is_counted_under_the_criterion_that_its_report_names() -> N
     records = Records(records=(make_ref(a_work("0"), "blob"),), by_origin={"a": 1})
     texts = marks("e", "e")
     state = ReviewState(protocol=PROTOCOL, protocol_key="", titles=own, full_texts=texts, got={0: "got"})
-    for decisions, named in (
-        (log, "I2"),
-        (log[::-1], "I2"),
-        ([*log, Decision(**made, criterion="I1", part="word", by="c")], "I1"),
+    worded = state.model_copy(update={"full_texts": texts.with_words({0: "e"})})
+    for stands, decisions, named in (
+        (state, log, "I2"),
+        (state, log[::-1], "I2"),
+        (worded, [*log, Decision(**made, criterion="I1", part="word", by="c")], "I1"),
     ):
-        assert flow(records, state, decisions).excluded_because == {named: 1}
+        assert flow(records, stands, decisions).excluded_because == {named: 1}
 
 
 def a_work(name: str, **more: object) -> Evidence:

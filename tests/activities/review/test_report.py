@@ -16,7 +16,7 @@ from activities.messages import CATALOGUES
 from activities.report.formats import WRITTEN, render_document
 from activities.report.formats.blocks import Table
 from activities.report.formats.figures import pool_panel, pooled
-from activities.review.archive import Published
+from activities.review.archive import Published, flow
 from activities.review.bias import SOURCE, BiasAssessment
 from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitations
 from activities.review.decisions import Decision, Marks
@@ -237,6 +237,43 @@ def test_a_person_who_excludes_without_a_quote_is_not_given_one() -> None:
     text = page(findings=findings().replace(excluded=excluded)).decode()
     assert "Rats" in text
     assert "see the quote" not in text
+
+
+def test_a_person_who_answers_alone_is_not_said_to_have_followed_a_model() -> None:
+    proposed = "a model proposed answers with quotes"
+    models = PROTOCOL.replace(screeners=(Screener(name="Ada"), Screener(name="m", kind="model")))
+    assert proposed in page(state=STATE.replace(protocol=models)).decode()
+    people = PROTOCOL.replace(screeners=(Screener(name="Ada"), Screener(name="Bob")))
+    text = page(state=STATE.replace(protocol=people)).decode()
+    assert proposed not in text
+    assert "a person answered the questions on each result" in text
+
+
+def test_the_result_says_how_many_are_included_after_their_full_texts() -> None:
+    assert "Full texts: 8. Assessed: 7, of which included: 2." in page().decode()
+    assert "Full texts: " not in page(report=REPORT.replace(flow=FLOW.replace(assessed=0))).decode()
+
+
+def test_a_decision_that_an_amendment_opened_again_no_longer_holds() -> None:
+    """Neither is it counted, nor is it the reason why a full text was excluded."""
+    people = PROTOCOL.replace(screeners=(Screener(name="Ada"), Screener(name="Bob")))
+    marks = Marks(first="i", second="i", labels=".", words=".")
+    texts = Marks(first="e", second="e", labels=".", words=".")
+    state = STATE.model_copy(
+        update={"protocol": people, "titles": marks, "full_texts": texts, "got": {0: "got"}}
+    )
+    old = Decision(record=0, verdict="exclude", criterion="I1", by="Cyd", part="word", stage="full_texts")
+    new = [
+        Decision(record=0, verdict="exclude", criterion="E1", by=name, stage="full_texts", protocol=2)
+        for name in ("Ada", "Bob")
+    ]
+    undone = Decision(record=0, verdict="exclude", criterion="E1", by="Ada")
+    assert state.holding((old, undone, *new)) == new
+    assert flow(Records(by_origin={"a": 1}), state, (old, *new)).excluded_because == {"E1": 1}
+    again = texts.with_words({0: "e"})
+    assert state.model_copy(update={"full_texts": again}).holding((old, *new)) == [old, *new]
+    text = page(state=state, decisions=(old, *new)).decode()
+    assert "word on a conflict" not in text
 
 
 def test_a_record_whose_text_was_not_retrieved_is_not_listed_as_included() -> None:
