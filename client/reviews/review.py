@@ -69,6 +69,15 @@ NotATrial = Annotated[bool, Field(description="It is no randomised trial: no too
 
 DECIDED_BY_TEXT: frozenset[TaskKind] = frozenset({"label", "screen", "conflict", "extract"})
 """Tasks that a program is sent the text for."""
+ASKED: Mapping[TaskKind, str] = {
+    "label": "random sample: label it",
+    "conflict": "the screeners differ",
+    "extract": "extract its data",
+    "text": "provide its full text",
+    "field": "the extractors differ",
+    "bias": "assess its risk of bias",
+}
+"""Kind of a task -> what is asked of a person, in a few words."""
 
 
 class Task(Frozen):
@@ -96,6 +105,15 @@ class Task(Frozen):
     @computed_field
     def text(self) -> str:
         return self.work.text if self.kind in DECIDED_BY_TEXT else ""
+
+    @property
+    def asked(self) -> str:
+        """What is asked of the person, in a few words."""
+        if self.kind == "screen":
+            return "full text" if self.stage == "full_texts" else "title and abstract"
+        if self.kind == "conflict" and {made.verdict for made in self.decisions} == {"include"}:
+            return "both include it: confirm it"
+        return ASKED[self.kind]
 
 
 class ReviewStatus(ReviewProgress):

@@ -108,7 +108,7 @@ class Screening:
         """Return what the page shows: a record that is asked for `again`, or what is next for a person."""
         seen, view = await review.progress(), await review.view()
         tasks = [again] if again else await review.tasks(by, 1) if by else []
-        texts = await review.tasks(by, LISTED) if tasks and tasks[0].kind == "text" else []
+        texts = await review.tasks(by, LISTED) if by and seen.gate == "full_texts" else []
         return {
             "review": review,
             "seen": seen,

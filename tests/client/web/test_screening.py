@@ -144,6 +144,14 @@ async def test_an_open_page_follows_the_review_from_gate_to_gate(file_home: Path
                 for name in ("ada", "bob"):
                     await review.decide(record, "include", by=name)
             page = await followed(http, page, gate("missing"))
+            (tmp_path / "text.txt").write_text("Metformin was tried in twenty adults over a whole year.")
+            await review.provide(tmp_path / "text.txt", by="bob", record=0)
+            page = tree_of((await http.get(at)).text)
+            assert page.xpath(FORM), "she decides on the text that is here"
+            assert len(page.xpath("//main//li")) == 11, "and sees which are not"
+            for name in ("ada", "bob"):
+                await review.decide(0, "include", by=name, full_texts=True)
+            page = tree_of((await http.get(at)).text)
             assert (await review.approve(by="bob")) == "full_texts"
             page = await followed(http, page, gate("report"))
             assert (await review.approve(by="bob")) == "report"
