@@ -6,7 +6,7 @@ from pathlib import Path
 from lxml import etree
 from pydantic import JsonValue
 
-from activities.contracts.errors import DeterminatorError
+from activities.contracts.errors import DeterminatorError, Refused
 from activities.contracts.evidence import FULL_TEXT_FROM, Evidence
 from activities.documents.text import HEAD_CHARS, Unreadable, has_title
 from activities.review.protocol import Columns
@@ -96,12 +96,19 @@ def provided_by(
 
     Also the files of which none was made, a line each. A file is that of a work by its name (`pmid_123.pdf`,
     or the DOI with `_` for `/`), by the identifiers in it, or by the title near its beginning; `sure`: a
-    person says that the file is that of the one work. Raises Refused where the folder cannot be read.
+    person says that the file is that of the one work. Raises Refused where there is no such file or folder,
+    or it cannot be read.
     """
+    if not path.exists():
+        raise Refused(f"there is no {path}")
     listing = list_folder(path if path.is_dir() else path.parent)
     files = [entry for entry in listing.files if path.is_dir() or entry.path == path.resolve()]
     texts: dict[str, Evidence] = {}
-    lines = [f"{entry.name}: {entry.reason}" for entry in listing.set_aside if path.is_dir()]
+    lines = [
+        f"{entry.name}: {entry.reason}"
+        for entry in listing.set_aside
+        if path.is_dir() or entry.name == path.name
+    ]
     for file in files:
         parts: list[Evidence] = []
         for item in documents_of(file):

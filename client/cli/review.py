@@ -173,7 +173,7 @@ async def screen(target: "Review", by: str) -> None:
 async def waiting(target: "Review", as_json: bool, by: str | None) -> None:
     """List what waits for people: conflicts of the screeners, full texts that are missing, fields on which
     the extractors differ, and risks of bias with the answers that a model proposes."""
-    from client.cli.screen import where
+    from client.cli.screen import next_commands, where
 
     seen, tasks = await target.tasks_soon(by or "", MAX_LISTED)
     if as_json:
@@ -182,7 +182,8 @@ async def waiting(target: "Review", as_json: bool, by: str | None) -> None:
     for blanks, text in (line for task in tasks for line in shown(task)):
         print_text(" " * blanks + plain(text))
     if not tasks:
-        say(where(seen) if seen.awaited and not by else f"nothing waits. {where(seen)}")
+        idle = f"nothing waits{f' for {by}' if by else ''}. " if by or not (seen.gate or seen.awaited) else ""
+        say(f"{idle}{where(seen)}{next_commands(seen.gate, target.id)}")
 
 
 def shown(task: "Task") -> Iterator[tuple[int, str]]:
@@ -281,8 +282,9 @@ def show_progress(seen: "ReviewStatus") -> None:
         if seen.estimate:
             print_text(f"expected: {seen.estimate}")
         return
+    records = counted(seen.total, "record")
     facts = [
-        f"{counted(seen.total, 'record')}, {seen.settled:,} settled, {seen.included:,} included",
+        f"{records}, {seen.settled:,} settled by title, {seen.included:,} of them included",
         counted(seen.conflicts, "conflict") if seen.conflicts else "",
         *(f"{name} has {count:,} to decide" for name, count in seen.awaited.items()),
         f"{seen.labelled} of {seen.sample} labelled" if seen.labelled < seen.sample else "",

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     from workflows.review.types import ReviewProgress
 
 SCREENED = ("label", "screen", "conflict")
+KEYS = "i include, e exclude, u unsure, backspace: the one before, j: jump, q: leave"
+GATES = {"extract": "extraction", "field": "extraction", "bias": "bias", "text": "full_texts"}
+"""Kind of a task that is no screening -> the gate whose commands do it."""
 
 
 async def screen_records(target: "Review", by: str) -> None:
@@ -35,7 +38,7 @@ async def screen_records(target: "Review", by: str) -> None:
         say(f"{by} is no screener of the protocol ({people}): conflicts are shown")
     for number, rule in enumerate(criteria, start=1):
         say(f"{number}  {rule.id} ({rule.kind}): {plain(rule.text)}")
-    say("i include, e exclude, u unsure, backspace: the one before, j: jump, q: leave")
+    say(KEYS)
     done: list[Task] = []
     task: Task | None = None
     while task := task or await next_record(target, by):
@@ -46,12 +49,22 @@ async def screen_records(target: "Review", by: str) -> None:
         if key in ("\x7f", "\b"):
             task = done.pop() if done else task
         elif key == "j":
-            jump = await read_number("record: ")
-            if jump is not None:
-                task = await target.task(jump, task.kind, task.stage)
-        elif key in VERDICTS and await send_decision(target, task, key, by, [rule.id for rule in criteria]):
+            task = await jump(target, task)
+        elif key not in VERDICTS:
+            say(KEYS)
+        elif await send_decision(target, task, key, by, [rule.id for rule in criteria]):
             done.append(task)
             task = None
+
+
+async def jump(target: "Review", task: Task) -> Task:
+    """Return the record that a person names, or the one that is shown where there is none of that number."""
+    number = await read_number("record: ")
+    try:
+        return task if number is None else await target.task(number, task.kind, task.stage)
+    except BadInput as error:
+        say(f"Error: {error}")
+        return task
 
 
 async def next_record(target: "Review", by: str) -> Task | None:
@@ -59,9 +72,15 @@ async def next_record(target: "Review", by: str) -> Task | None:
     seen, tasks = await target.tasks_soon(by)
     if tasks and tasks[0].kind in SCREENED:
         return tasks[0]
-    further = "".join(f", `{command}`" for command in commands(seen.gate, target.id))
-    say(f"nothing to screen for {by}. {where(seen)}{further}")
+    gate = GATES[tasks[0].kind] if tasks else seen.gate
+    say(f"nothing to screen for {by}. {where(seen)}{next_commands(gate, target.id)}")
     return None
+
+
+def next_commands(gate: str, review: str) -> str:
+    """Return the commands of a gate as the end of a sentence."""
+    rows = [f"`{command}`" for command in commands(gate, review)]
+    return f"; next: {', '.join(rows)}" if rows else ""
 
 
 def where(seen: "ReviewProgress") -> str:
@@ -92,13 +111,15 @@ async def send_decision(target: "Review", task: Task, key: str, by: str, criteri
 def show_record(task: Task) -> None:
     work = task.work
     waits_for = f", {counted(task.left, 'record')} left" if task.left else ""
-    what = "full text" if task.stage == "full_texts" else task.kind
-    say(f"\n[{task.record}] {what}{waits_for}")
+    say(f"\n[{task.record}] {task.asked}{waits_for}")
     print_text(plain(work.title))
     facts = [", ".join(work.authors[:3]), work.venue or "", str(work.year or "")]
     say(plain("; ".join(filter(None, facts))))
-    for line in () if NO_ABSTRACT in work.facts else work.text.splitlines():
-        print_text(plain(line))
+    if NO_ABSTRACT in work.facts and task.stage == "titles":
+        say("No abstract.")
+    else:
+        for line in work.text.splitlines():
+            print_text(plain(line))
     for made in task.decisions:
         say(f"  {plain(made.by)}: {made.verdict} {made.criterion} {plain(' / '.join(made.words))}")
 

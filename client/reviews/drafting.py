@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from activities.contracts.evidence import Allowance
 from activities.evidence_store import EvidenceStore
+from activities.review.protocol import Protocol
 from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.validation import line, lines
 from activities.settings import Settings
@@ -49,6 +50,23 @@ EMPTY = {
     "queries": [{"source": "pubmed", "query": "QUERY IN THE SYNTAX OF PUBMED"}],
 }
 """A template, in whose place a draft stands."""
+
+
+def unfilled(protocol: Protocol) -> list[str]:
+    """Name the keys of a protocol that hold the words of the template."""
+    question, words = protocol.question, capitals(EMPTY)
+    rows = [("question.population", question.population), ("question.intervention", question.intervention)]
+    rows += [(f"criteria.{rule.id}", rule.text) for rule in protocol.criteria]
+    rows += [(f"the query of {source.source}", source.query) for source in protocol.sources]
+    return [key for key, text in rows if text in words]
+
+
+def capitals(part: object) -> set[str]:
+    """Return the texts of the template that a person replaces."""
+    if isinstance(part, str):
+        return {part} if part.isupper() else set()
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    return {text for value in inner for text in capitals(value)}
 
 
 class CriterionAnswer(Loose):

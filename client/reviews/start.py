@@ -38,11 +38,15 @@ async def read_all(archive: Archive, source: Path | str) -> tuple[Protocol, str,
 
     `source`: its file; or its text, which names no files.
     """
+    from client.reviews.drafting import unfilled
+
     if isinstance(source, str):
         protocol = check_text(source)
         return protocol, await archive.put(protocol), ()
     try:
         protocol = read_protocol(source)
+        if left := unfilled(protocol):
+            raise BadInput(f"{source.name} has the template's words in {', '.join(left)}; fill them in")
         files = [await _file(archive, source.parent / name, protocol.columns) for name in protocol.records]
     except (ProtocolError, UnreadableRecords) as error:
         raise BadInput(str(error)) from error

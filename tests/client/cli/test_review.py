@@ -2,13 +2,18 @@
 
 import csv
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from activities.contracts.evidence import Evidence
+from activities.review.decisions import ScreenedStage
 from activities.review.protocol import parse_protocol
+from activities.review.state import ReviewState, TaskKind
 from activities.settings import Settings
-from client.cli.screen import next_record
+from client.cli.screen import next_record, screen_records
+from client.failures import BadInput
 from client.reviews.drafting import drafted
 from client.reviews.review import Review, Task
 from tests.client.harness import determinator, inside, wait_until
@@ -40,6 +45,10 @@ def test_a_template_is_a_protocol_and_is_not_overwritten(home: Path) -> None:
     assert inside("review", "draft", "Does metformin help?").code == 0
     text = Path("protocol.toml").read_text()
     assert 'title = "Does metformin help?"' in text
+    started = inside("review", "start", "protocol.toml")
+    assert started.code == 2
+    for key in ("question.population", "question.intervention", "criteria.I1", "criteria.E1", "pubmed"):
+        assert key in started.err, key
     again = inside("review", "draft", "Does metformin help?")
     assert (again.code, Path("protocol.toml").read_text()) == (2, text)
 
@@ -96,6 +105,9 @@ def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path
     review = determinator("review", "start", "protocol.toml").out.split()[0]
     early = determinator("review", "screen", review, "--by", "ada", stdin="i\n")
     assert (early.code, f"`determinator review approve {review}`" in early.err) == (0, True), early
+    gate = determinator("review", "waiting", review).err
+    assert "nothing waits" not in gate
+    assert f"; next: `determinator review approve {review}`" in gate
     assert determinator("review", "approve", review).code == 0
     waits(review, "decisions")
     # include, then the one before again: exclude by the second criterion, and the rest included
@@ -118,6 +130,10 @@ def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path
     decided = determinator("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "E1")
     assert "excluded" in decided.out
     if waits(review, "full_texts", "report") == "full_texts":
+        Path("empty.txt").touch()
+        for name, code, said in (("none.txt", 2, "there is no none.txt"), ("empty.txt", 0, "it is empty")):
+            provided = determinator("review", "provide", review, name, "--by", "ada")
+            assert (provided.code, said in provided.err + provided.out) == (code, True), provided
         assert determinator("review", "approve", review, "--by", "ada").code == 0
         waits(review, "report")
     assert determinator("review", "export", review, "--output", "out").code == 0
@@ -152,6 +168,64 @@ class Stepping(Review):
             return []
         record = Evidence(evidence_id="pmid:1", source="library", title="One", text="It was tried.")
         return [Task(record=1, kind="screen", title=record.title, work=record)]
+
+
+class Deciding(Stepping):
+    """A review of two records, the second without an abstract, on which nobody has decided."""
+
+    def __init__(self) -> None:
+        super().__init__("decisions")
+        self.phases = ["waiting for decisions"]
+        self.decided = list[tuple[int, str]]()
+
+    async def row(self) -> Any:
+        return SimpleNamespace(status="running")
+
+    async def view(self) -> Any:
+        return ReviewState(protocol=parse_protocol(PROTOCOL), protocol_key="")
+
+    async def tasks(self, by: str = "", most: int = 20) -> list[Task]:
+        return [await self.task(n, "screen", "titles") for n in range(len(self.decided), 2)][:most]
+
+    async def task(self, number: int, kind: TaskKind, stage: ScreenedStage, by: str = "") -> Task:
+        if number > 1:
+            raise BadInput(f"there is no record {number}")
+        facts = {"no_abstract": "1"} if number else {}
+        text = "Two" if number else "It was tried."
+        work = Evidence(evidence_id=f"pmid:{number}", source="library", title="T", text=text, facts=facts)
+        return Task(record=number, kind=kind, title=work.title, work=work)
+
+    async def decide(self, record: int, verdict: str, **_: object) -> str:
+        self.decided.append((record, verdict))
+        return "open"
+
+
+async def test_a_slip_of_the_keys_ends_no_screening(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review, keys = Deciding(), iter("j\n99\nj\nx\n?\ni\nu\n".splitlines(keepends=True))
+    monkeypatch.setattr("sys.stdin.readline", lambda: next(keys, ""))
+    await screen_records(review, "ada")
+    assert review.decided == [(0, "include"), (1, "unsure")]
+    said = capsys.readouterr().err
+    assert "Error: there is no record 99" in said
+    assert said.count("q: leave") == 2, "a key that means nothing is answered with those that do"
+    assert "[0] title and abstract" in said
+    assert "No abstract." in said
+
+
+class Extracting(Stepping):
+    async def tasks(self, by: str = "", most: int = 20) -> list[Task]:
+        work = Evidence(evidence_id="pmid:1", source="library", title="One", text="It was tried.")
+        return [Task(record=1, kind="extract", title=work.title, work=work)]
+
+
+async def test_who_has_nothing_to_screen_is_told_what_else_waits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("client.reviews.review.POLL_SECONDS", 0.01)
+    assert await next_record(Extracting("decisions"), "ada") is None
+    assert "; next: `determinator review extract review-by-keys " in capsys.readouterr().err
 
 
 async def test_a_review_is_looked_at_until_no_step_of_its_own_is_under_way(
