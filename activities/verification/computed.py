@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal, DecimalException
-from itertools import islice, pairwise, product
+from itertools import islice, pairwise, product, takewhile
 from typing import NamedTuple
 
 from babel.dates import format_date
@@ -297,7 +297,7 @@ class Computations:
         if isinstance(result.value, Estimate):
             steps |= dict.fromkeys(result.value.steps)
         for mention in result.of.mentions.values():
-            if not self._stated_as(mention) and (made := self._giving(mention)):
+            if not self._stated_as(mention) and (made := self._giving(mention, result.of)):
                 shown = made.row(mention) if isinstance(mention, Number) else f"{made.of.text} = {made.value}"
                 if shown not in steps:  # else the ways to a total of totals double with each
                     self._add_steps(made, steps)
@@ -334,11 +334,12 @@ class Computations:
             return [mention.day] if mention.day in self._days else []
         return [value for value in mention.values if value in self._stated]
 
-    def _giving(self, mention: Number | Date) -> Result | None:
-        """Return the first computation that gives a number or a date."""
+    def _giving(self, mention: Number | Date, before: Expression | None = None) -> Result | None:
+        """Return the first computation that gives a number or a date, of those before an expression."""
+        earlier = takewhile(lambda result: result.of is not before, self.results)
         if isinstance(mention, Date):
-            return next((result for result in self.results if result.value == mention.day), None)
-        return next((result for result in self.results if result.readings(mention)), None)
+            return next((result for result in earlier if result.value == mention.day), None)
+        return next((result for result in earlier if result.readings(mention)), None)
 
     def _known(self, mention: Number | Date) -> list[Value]:
         """Return what a number or a date may be by the works, or by other expressions."""

@@ -34,6 +34,8 @@ QUOTES = (
         ("There were 427 patients.", ["209 + 218"], ["209 + 218 = 427"]),
         ("It was 35.8%.", ["43/120*100"], ["43/120*100 = 35.8%"]),
         ("It was 36.8%.", ["43/120*100"], []),
+        # a share that is all of it has a constant for its result
+        ("All 120 (100%) were read.", ["120 / 120 * 100"], ["120 / 120 * 100 = 100%"]),
         ("There were 427, or 214 in each group.", ["209 + 218", "427 / 2"],
          ["209 + 218 = 427", "427 / 2 = 214"]),
         ("The others were 64%.", ["100 - 36%"], ["100 - 36% = 64%"]),
