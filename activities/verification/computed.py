@@ -33,7 +33,7 @@ from activities.dates import Date, dates_in, days_in, days_of
 from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import Number, figures, missing_numbers, read, rounded_to, single
+from activities.text.numbers import Number, figures, missing_numbers, read, rounded_to, rounds, single
 
 MAX_WAYS = 256
 """Combinations of readings (`1.000`) that are tried."""
@@ -49,6 +49,7 @@ MAX_OFF = Decimal("0.25")
 MAX_EXPRESSION_CHARS = 600
 MAX_FINE = 10
 """Estimates below it are printed with two decimals, larger ones, as percentage points, with one."""
+TENTH = Decimal("0.1")
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
 _OPERAND = re.compile(r"(?<![^-+*/();])[^-+*/();\d]*+\d[^-+*/();]*")
@@ -168,7 +169,8 @@ class Result(NamedTuple):
 
     def readings(self, number: Number) -> list[Decimal]:
         """Return the readings of a number that are this one, rounded, whatever its sign."""
-        return [p for p in _decimals(number) if any(rounded_to(abs(v), p) == p for v in self.values[:1])]
+        exact = [abs(value) for value in self.values[:1]]
+        return [p for p in _decimals(number) if any(rounded_to(v, p) == p or rounds(v, p) for v in exact)]
 
     def prints(self, number: Number, pairs: Sequence[tuple[Number, Number]]) -> bool:
         """Tell whether a number is this one, or an end of this interval.
@@ -177,7 +179,12 @@ class Result(NamedTuple):
         if isinstance(self.value, date):
             return number.value == self.value.day or self.value in {d.day for d in _dates(number.shown)}
         if not any(map(str.isdigit, number.shown)) or number.role == "ordinal":
-            return bool(number.values.intersection(map(abs, self.values[:1])))  # a count is not rounded
+            # a count is not rounded, but to hundreds, or where a percentage gives it nearly
+            exact = [abs(value) for value in self.values[:1]]
+            return any(
+                rounded_to(v, TENTH) == count or (count % 100 == 0 and rounds(v, count))
+                for v, count in product(exact, number.values)
+            )
 
         def is_end(end: Number, exact: Decimal) -> bool:
             return any(rounded_to(exact, printed) == printed for printed in end.signed)
@@ -185,15 +192,16 @@ class Result(NamedTuple):
         beside = (pair for pair in pairs if self.values[1:] and number in pair)
         return bool(self.readings(number)) or any(all(map(is_end, pair, self.values[1:])) for pair in beside)
 
-    def row(self, number: Number, *, holds: bool = True) -> str:
-        """Return the expression with what it gives, as a number prints it, or (`holds`) should have."""
+    def row(self, number: Number) -> str:
+        """Return the expression with what it gives, as a number prints it or should have."""
         if isinstance(self.value, date):
             return f"{self.of.text} = {self.value}"
         value, *ends = (f"{rounded_to(exact, _decimals(number)[0]):f}" for exact in self.values)
         if isinstance(self.value, Estimate):
             return f"{self.value.shown} = {value} ({' to '.join(ends)})"
         sign = "-" if value.startswith("-") else ""
-        return f"{self.of.text} = {f'{sign}{number.shown}' if holds else value}"
+        is_printed = any(rounded_to(abs(self.values[0]), p) == p for p in _decimals(number))
+        return f"{self.of.text} = {f'{sign}{number.shown}' if is_printed else value}"
 
 
 def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[bool, int, bool]:
@@ -256,7 +264,7 @@ class Computations:
         missing = [n for n in missing_numbers(text, works) if n.role != "level" or n.value not in usual]
         pairs = [*pairwise(figures(text))]
         rates = self._rates(text, missing, works)
-        rows: dict[str, None] = dict.fromkeys(rates.values())
+        rows: dict[str, None] = dict.fromkeys(filter(None, rates.values()))
         failed: list[Number] = []
         for number in (number for number in missing if number not in rates):
             giving = [result for result in self.results if result.prints(number, pairs)]
@@ -280,11 +288,13 @@ class Computations:
     def _rates(self, text: str, missing: Sequence[Number], works: Sequence[str]) -> dict[Number, str]:
         """Return the numbers of people of which a text says a computed figure, each with its computation.
 
-        The computation is of percentages that the works state, or has that number."""
+        The computation is of percentages that the works state, or has that number; a percentage that they
+        state needs none."""
         bases = [n for n in missing if n.value in BASES and not n.percent]
         others = [n for n in figures(text) if n.value not in BASES] if bases else []
         shares = {n.value for work in works for n in figures(work) if n.percent} if others else set()
-        rates: dict[Number, str] = {}
+        stated = [n for n in bases if n.value == 100 and any(shares & other.values for other in others)]
+        rates = dict.fromkeys(stated, "")
         for base, number, result in product(bases, others, self.results):
             operands = {m.value for m in result.of.mentions.values() if isinstance(m, Number)}
             is_of_people = base.value in operands or operands & shares
@@ -406,7 +416,7 @@ class Computations:
         off = [(abs(abs(v) - printed), n) for n, result in enumerate(self.results) for v in result.values]
         distance, nearest = min(off, default=(Decimal("inf"), 0))
         if distance <= MAX_OFF * abs(printed):
-            return self.results[nearest].row(number, holds=False), ""
+            return self.results[nearest].row(number), ""
         return next(iter(self._unknown.items()), ("", ""))
 
 

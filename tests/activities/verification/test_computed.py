@@ -36,6 +36,10 @@ QUOTES = (
         ("It was 36.8%.", ["43/120*100"], []),
         # a share that is all of it has a constant for its result
         ("All 120 (100%) were read.", ["120 / 120 * 100"], ["120 / 120 * 100 = 100%"]),
+        # thousands may be rounded, and are shown as they are
+        ("Some 23,000 remained.", ["41,000 - 18,400"], ["41,000 - 18,400 = 22600"]),
+        ("Some twenty-three thousand remained.", ["41,000 - 18,400"], ["41,000 - 18,400 = 22600"]),
+        ("Some 25,000 remained.", ["41,000 - 18,400"], []),
         ("There were 427, or 214 in each group.", ["209 + 218", "427 / 2"],
          ["209 + 218 = 427", "427 / 2 = 214"]),
         ("The others were 64%.", ["100 - 36%"], ["100 - 36% = 64%"]),
@@ -55,6 +59,7 @@ QUOTES = (
         ("Of 100 patients 64 had none.", ["100 - 36"], ["100 - 36 = 64"]),
         ("That is 28 more per 100 patients.", ["36 - 7.7"], ["36 - 7.7 = 28"]),  # 36 is a percentage
         ("That is 5 more per 100 patients.", ["12.5 - 7.7"], []),
+        ("Of 100 patients 35 had none.", ["209 + 1"], []),
         # a label has a blank behind its colon
         ("It was 8%.", ["218: 209 * 100"], []),
         # no search, no chance
@@ -271,6 +276,15 @@ def test_a_number_word_and_an_ordinal_are_no_rounded_result(text: str, follows: 
     assert bool(made.rows) is follows
     exact = computed_from("twenty-six were old", ["52 / 2"], ("There were 52.",), ("There were 52.",))
     assert exact.rows == ("52 / 2 = twenty-six",)
+    stage = ("Of 49 patients 67.3% had stage III.",)
+    shared = computed_from("Thirty-three had stage III.", ["49 * 67.3 / 100"], stage, stage)
+    assert shared.rows == ("49 * 67.3 / 100 = Thirty-three",)
+
+
+def test_a_stated_percentage_may_be_said_of_a_hundred_people() -> None:
+    works = ("More than 60% of the population died within 12 months.",)
+    assert not computed_from("More than 60 of 100 people died.", (), works, works).missing
+    assert computed_from("More than 12 of 100 people died.", (), works, works).missing == ("100",)
 
 
 @pytest.mark.parametrize(
