@@ -36,6 +36,8 @@ Passage = tuple[Evidence, str, frozenset[str]]
 """A work, a passage of it, and the stems of its words of content."""
 _EXPONENT = re.compile(r"(?<=[^\W\d_])[\u00b2\u00b3]")
 """An exponent of a unit or a statistic (`kg/m\u00b2`), which a plain text may write in another way."""
+_POWER = re.compile(r"(?<=\d)(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u207b])")
+"""Where an exponent begins behind a number, whose normal form has both as one: `10\u2079`."""
 _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
 _LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 """Between the links of a chain of effects."""
@@ -95,7 +97,7 @@ def sentence(
     `cites`: ids of its works; one without any may have what all `documents` say, which its writer was shown.
     `about`: question and plan, whose names and numbers it may have. `quotes`: those that it has already.
     `computations`: those that its writer shows. `is_row`: it may be longer, and ends without a stop."""
-    plain = normalise(_EXPONENT.sub("", text))
+    plain = normalise(_POWER.sub("^", _EXPONENT.sub("", text)))
     plain = ranges_apart(plain, language_of_question(plain) or ENGLISH)
     if not any(map(str.isalnum, plain)):
         return refused("claim_empty")
@@ -142,7 +144,7 @@ def whole(work: Evidence) -> str:
     """All that a work says: its title, who wrote it and when, its names and facts, and its text."""
     names = (value for _, value in work.identifiers.items_in_order())
     about = (", ".join(work.authors), str(work.year or ""), *names, *work.facts.values())
-    return "\n".join((work.title, *about, work.text))
+    return _POWER.sub("^", "\n".join((work.title, *about, work.text)))
 
 
 def is_quote(text: str, quotes: Iterable[str]) -> bool:

@@ -84,6 +84,13 @@ def test_only_a_quote_stands_and_only_what_is_exact_is_refused(
     assert (decision.refusal.code if decision.refusal else decision.state) == state
 
 
+@pytest.mark.parametrize("written", ["10(9)", "10^9", "10\u2079", "109"])
+def test_an_exponent_is_no_digit_of_its_number(written: str) -> None:
+    work = Evidence(evidence_id="pmid:3", source="", title="", text=f"Cells were 5.2 x {written}/L.")
+    cells = Support(evidence_id="pmid:3", quote=work.text)
+    assert sentence("They were 5.2 \u00d7 10\u2079/L.", cells, documents={"pmid:3": work}).state == "ask"
+
+
 def test_a_quote_of_one_work_is_read_where_several_are_cited() -> None:
     assert sentence(MORBIDITY.quote, MORBIDITY, SENKTE).state == "ask"
 
