@@ -7,19 +7,22 @@ are no figures to compute with; digits within a name (`IL-6`) are part of its co
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import date
 from decimal import Context, Decimal
 from functools import cache, lru_cache
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Literal
 
 from babel import Locale, UnknownLocaleError
 from text_to_num import find_numbers
 
+from activities.dates import days_of
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.layout import rows
 from activities.text.normal_form import is_unspaced, normalise
+from activities.text.tokens import GREEK, fold
 
 Role = Literal["figure", "date", "time", "ordinal", "page", "level", "code"]
 Reading = tuple[Decimal, ...]
@@ -48,8 +51,9 @@ _DATE = re.compile(
     r"|\d{4}\s?\u5e74(?:\s?\d{1,2}\s?\u6708)?(?:\s?\d{1,2}\s?\u65e5)?"
     rf"|{_DAY}(?:\.|\u00ba|[a-z]{{2}})?\s(?:de\s|of\s)?{_MONTH},?\s(?:de\s)?{_YEAR}"
     rf"|(?<![{_L}]){_MONTH}\s{_DAY}(?:st|nd|rd|th)?,\s{_YEAR}"
-    rf"|{_YEAR}-\d\d)(?![\d/]|-\d|\.\d)"
+    rf"|{_YEAR}[-/]\d\d)(?![\d/]|-\d|\.\d)"
 )
+_DAY_AND_MONTH = re.compile(r"(\d{1,2})\.(?:0?[1-9]|1[0-2])\.(?!\d)")
 _TIME = re.compile(
     r"(?<![\d:.,])(?:[012]?\d:[0-5]\d(?::[0-5]\d)?(?:\s?[ap]\.?m\b\.?)?(?![\d:])"
     r"|\d{1,2}(?:[.:]\d\d)?\s?(?:[ap]\.?m\b\.?|Uhr\b(?:\s[0-5]\d\b)?)|[012]?\d\s?h\s?[0-5]\d\b"
@@ -60,17 +64,18 @@ _CODE = re.compile(rf"(?<![{_L}\d_])(?>[{_L}][{_L}\d]*(?:-[{_L}\d]+)*)(?![.,\u00
 _ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 _AMBIGUOUS = frozenset(("I", "IV", "V", "VI"))
 """Roman numerals that are as often other words."""
+_PERCENT = r"[\s-](?:per\s?cent(?:age|o)?|Prozent|procent|pour\s?cent|por\s?c[ie]{1,2}nto)\b"
+_FRACTION = "\u2044"
+"""What the normal form of a fraction of one character has: `12\u00bd` is `121\u20442` in it."""
 _NUMBER = re.compile(
-    r"(?<!\d)(?P<digits>\d{1,3}(?:\s\d{3})+(?:[.,\u00b7]\d+)?(?!\d)|\d+(?:[.,\u00b7\u22c5']\d+)*|[.\u00b7]\d+)"
-    r"(?P<percent>\s?[%\u2030\u066a]|[\s-]per\s?cent(?:age)?\b|\spercent\b|\sProzent\b|\spour\s?cent\b"
-    rf"|\spor\s?c[ie]{{1,2}}nto\b|\sper\s?cento\b|\sprocent\b)?(?P<unit>[{_L}]+)?",
+    rf"(?<!\d)(?P<digits>\d+{_FRACTION}[1-9]\d?(?!\d)|\d{{1,3}}(?:\s\d{{3}})+(?:[.,\u00b7]\d+)?(?!\d)"
+    r"|\d+(?:[.,\u00b7\u22c5']\d+)*|[.\u00b7]\d+)"
+    rf"(?P<percent>\s?[%\u2030\u066a]|{_PERCENT})?(?P<unit>[{_L}]+)?",
     re.IGNORECASE,
 )
-_TO_PERCENT = re.compile(
-    r"\s?(?:-|\u2013|\u00b1|\+/?-|[^\W\d_]{1,6}\.?|,|/)\s?-?\d+(?:[.,]\d+)?\s?(?:%|per\s?cent)",
-    re.IGNORECASE,
-)
-"""Behind the first half of `20-30%` or `31 +/- 7%`, which may be repeated with or without the sign."""
+_TO = re.compile(r"\s?(?:-|\u00b1|\+/?-|[^\W\d_]{1,6}\.?|,|/)\s?-?")
+"""Between the halves of `20-30%`, `31 +/- 7%` or `20 to 30 million`; the first has no sign or scale."""
+_TO_PERCENT = re.compile(rf"{_TO.pattern}\d+(?:[.,]\d+)?(?:\s?%|{_PERCENT})", re.IGNORECASE)
 _OF_INTERVAL = re.compile(
     r"[\s%-]*\(?(?:C(?:r)?I|[KIHV]I|IC|conf|konf|cred|kred|interv|\u7f6e\u4fe1|\u4fe1\u983c)", re.IGNORECASE
 )
@@ -83,12 +88,16 @@ _HAN = re.compile(
     rf"(?:\u70b9(?P<fraction>[{_HAN_DIGITS}]++)(?![\u5341\u5206\u523b]))?(?P<hour>[\u70b9\u65f6\u5206])?"
 )
 """A number in Chinese characters; `\u5343\u4e07` alone is as often another word."""
-_GLUED = {"k": 1_000, "K": 1_000, "M": 1_000_000, "bn": 1_000_000_000}
+_GLUED = {"k": 1_000, "K": 1_000, "M": 1_000_000}
 _SCALE = re.compile(r"\s?([^\W\d_](?:[\w ]{0,20}\w)?)")
 _COMPACT = re.compile(r"(0+) ?([^.]+)\.?")
 _ARABIC_MARKS = {0x66B: ".", 0x66C: ","}
 _SEPARATOR = re.compile(r"[.,\u00b7\u22c5']")
 _TOKEN = re.compile(r"[^\W\d_]+|[^\w\s]")
+_COMPOUND = re.compile(
+    r"(?<=\w{3})(?:fold|mal|fach\w{0,2}|(?:prozent|j\u00e4hr|monat|w\u00f6ch|t\u00e4g|st\u00fcnd)ig\w{0,2})$"
+)
+"""The end of a word that begins with a number: `zw\u00f6lfw\u00f6chige`, `twentyfold`."""
 _DIGIT = re.compile(r"\d+")
 
 
@@ -162,6 +171,8 @@ class Stated:
     signed: frozenset[Decimal]
     scaled: frozenset[Decimal]
     """Its values, those that a word multiplies only as multiplied."""
+    days: frozenset[date]
+    """Its dates that have a day, a month and a year."""
 
     def has(self, value: Decimal, number: Number | None = None) -> bool:
         """Tell whether a value (of a number) stands in the text, or another one that is rounded to it."""
@@ -201,7 +212,7 @@ def read(text: str, language: str = "") -> Read:
     rest = _TIME.sub(_blank, rest)
     for match in _CODE.finditer(rest):
         token = match[0]
-        codes += _codes(token)
+        codes += _codes(token, language)
         if _DIGIT.search(token):
             digits = [Decimal(digit) for digit in _DIGIT.findall(token)]
             numbers.append(Number(token, *match.span(), tuple((digit,) for digit in digits), role="code"))
@@ -214,9 +225,10 @@ def read(text: str, language: str = "") -> Read:
     characters = list(rest)
     for figure in numbers:
         characters[figure.start : figure.end] = "#" * (figure.end - figure.start)
-    rest = "".join(characters)
+    rest = re.sub(_PERCENT, _blank, "".join(characters), flags=re.IGNORECASE)  # its `cent` is no number
     numbers += [*_in_words(rest, language), *map(_in_han, _HAN.finditer(rest))]
-    return Read(tuple(sorted(numbers, key=lambda number: number.start)), tuple(codes))
+    numbers.sort(key=lambda number: number.start)
+    return Read(tuple(_scaled_alike(numbers, plain, _scales(language))), tuple(codes))
 
 
 def figures(text: str, language: str = "") -> tuple[Number, ...]:
@@ -243,18 +255,19 @@ def stated(text: str) -> Stated:
     in_cells = [replace(n, percent=None) for cell in dict.fromkeys(cells) for n in read(cell).numbers]
     numbers = [number for number in (*every.numbers, *in_cells) if number.role != "time"]
     named = frozenset(code.value for code in every.codes if code.value is not None)
-    apart = map(_joined, _WORD_AND_NUMBER.findall(normalise(text)))
+    apart = (_joined(match[0]) for match in _APART.finditer(normalise(text)))
     return Stated(
         values=named.union(*(number.values for number in numbers)),
         percents=frozenset().union(*(number.values for number in numbers if number.percent is not False)),
         codes=frozenset((*(code.code for code in every.codes), *(n.code for n in numbers), *apart)),
         signed=frozenset(value for number in numbers for value in number.signed),
         scaled=named.union(*(n.readings[-1] if n.is_scaled else n.values for n in numbers)),
+        days=frozenset(days_of([text], language_of_question(text) or ENGLISH)),
     )
 
 
-_WORD_AND_NUMBER = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*")
-"""A name whose number stands apart: `IL 6`, `TiO 2`."""
+_APART = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*|\d+[ -](?:{'|'.join(GREEK.values())})\b")
+"""A name whose number or Greek letter stands apart: `IL 6`, `TiO 2`, `1 beta`."""
 
 
 def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
@@ -270,11 +283,20 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
             continue
         if number.code and any(number.code in held.codes for held in map(stated, texts)):
             continue
-        if not any(
+        is_held = any(
             all(any(held.has(value, number) for held in map(stated, texts)) for value in reading)
             for reading in number.readings
-        ):
+        )
+        if not is_held or (number.role == "date" and _is_of_another_month(text, number, texts)):
             yield number
+
+
+def _is_of_another_month(text: str, number: Number, texts: Iterable[str]) -> bool:
+    """Tell whether texts have a date with this day and year in other months alone."""
+    days = days_of([number.shown], language_of_question(text) or ENGLISH)
+    held = {day for other in map(stated, texts) for day in other.days}
+    same = {day for day in held for own in days if (day.year, day.day) == (own.year, own.day)}
+    return bool(same) and days.isdisjoint(held)
 
 
 def missing_code(text: str, texts: Iterable[str]) -> str:
@@ -302,7 +324,7 @@ def _not_a_figure(match: re.Match[str], role: Role) -> Number:
     return Number(match[0], *match.span(), (parts, *dated), role=role)
 
 
-def _codes(token: str) -> Iterator[Code]:
+def _codes(token: str, language: str) -> Iterator[Code]:
     if token in _ROMAN and token not in _AMBIGUOUS:
         yield Code(token, token.casefold(), Decimal(_ROMAN[token]))
     parts = token.split("-")
@@ -310,13 +332,14 @@ def _codes(token: str) -> Iterator[Code]:
         digits = _DIGIT.search(part)
         if digits is None:
             continue
-        prefix = part[0].isdigit() and before.islower() and len(before) >= MIN_PREFIX
+        is_word = before.islower() or (language == "de" and before.istitle())  # Typ-2-Diabetes
+        prefix = part[0].isdigit() and is_word and len(before) >= MIN_PREFIX
         value = Decimal(digits[0]) if prefix else None
         yield Code(token, _joined(before + part if part.isdigit() else part), value)
 
 
 def _joined(text: str) -> str:
-    return "".join(filter(str.isalnum, text)).casefold()
+    return "".join(filter(str.isalnum, fold(text)))
 
 
 def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, int]) -> Number:
@@ -328,6 +351,8 @@ def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, 
         at = word.start(1) + len(prefix)
         if is_unspaced(prefix[0]) or not text[at : at + 1].isalpha():
             scale, shown, end = scales[prefix], text[match.start() : at], at
+    if decimal == "," and (day := _DAY_AND_MONTH.match(text, match.start())):
+        readings.append((Decimal(day[1]),))
     if scale > 1:
         readings += [(reading[0] * scale,) for reading in readings if len(reading) == 1]
     percent: bool | None = bool(match["percent"]) or text.endswith("\u767e\u5206\u4e4b", 0, match.start())
@@ -345,6 +370,17 @@ def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, 
     if before.endswith("-") and not before.endswith(("+/-", "+-")):  # a deviation behind a mean
         sign = "?" if before[-2:-1].isalnum() or before[-2:-1] in (")", "]", "%") else "-"
     return Number(shown.strip(), match.start(), end, tuple(readings), percent, role, code, sign, scale > 1)
+
+
+def _scaled_alike(numbers: Sequence[Number], text: str, scales: Mapping[str, int]) -> Iterator[Number]:
+    """Yield the numbers, the first half of a range (`20 to 30 million`) also with the scale of the second."""
+    for number, other in zip_longest(numbers, numbers[1:]):
+        if other and number.value < 1_000 and _TO.fullmatch(text, number.end, other.start):
+            shown = other.shown.casefold()
+            scale = next((scale for word, scale in scales.items() if shown.endswith(word)), 1)
+            readings = dict.fromkeys((*number.readings, (number.value * scale,)))
+            number = replace(number, readings=tuple(readings))
+        yield number
 
 
 @cache
@@ -367,6 +403,7 @@ def _scales(language: str) -> Mapping[str, int]:
             match = _COMPACT.fullmatch(normalise(pattern.pattern.replace("'", "")))
             if match and (len(match[2]) > 1 or is_unspaced(match[2])):
                 words[match[2].casefold()] = int(size) // 10 ** (len(match[1]) - 1)
+    words["bn"] = 10**9  # CLDR has it as French alone
     return dict(sorted(words.items(), key=lambda pair: -len(pair[0])))
 
 
@@ -375,6 +412,13 @@ def _readings(digits: str, decimal: str) -> Iterator[Reading]:
     if " " in digits:
         yield from _readings(digits.replace(" ", ""), decimal)
         yield tuple(next(_readings(part, decimal))[0] for part in digits.split(" "))
+        return
+    if _FRACTION in digits:
+        over, under = digits.split(_FRACTION)
+        exact = Decimal(over[:-1] or 0) + Decimal(over[-1]) / Decimal(under)
+        places = map(Decimal, ("0.001", "0.01", "0.1"))
+        yield from dict.fromkeys((rounded_to(exact, place).normalize() + 0,) for place in places)
+        yield Decimal(over), Decimal(under)
         return
     marks = _SEPARATOR.findall(digits)
     if not marks:
@@ -424,7 +468,8 @@ class _Word(str):
 def _in_words(text: str, language: str) -> Iterator[Number]:
     """Find the numbers in words of a language with blanks between them."""
     words = [*_TOKEN.finditer(text)] if language in SPELLED_IN else []
-    for number in find_numbers([_Word(word[0]) for word in words], language, 0.0) if words else ():
+    bare = [_Word(_COMPOUND.sub("", word[0])) for word in words]
+    for number in find_numbers(bare, language, 0.0) if words else ():
         start, end = words[number.start].start(), words[number.end - 1].end()
         value = Decimal(str(number.value))
         # the word for one is more often no number

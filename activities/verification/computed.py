@@ -170,7 +170,9 @@ class Result(NamedTuple):
     def readings(self, number: Number) -> list[Decimal]:
         """Return the readings of a number that are this one, rounded, whatever its sign."""
         exact = [abs(value) for value in self.values[:1]]
-        return [p for p in _decimals(number) if any(rounded_to(v, p) == p or rounds(v, p) for v in exact)]
+        return [
+            p for p in _decimals(number) if any(rounded_to(v, p) == p or _in_hundreds(v, p) for v in exact)
+        ]
 
     def prints(self, number: Number, pairs: Sequence[tuple[Number, Number]]) -> bool:
         """Tell whether a number is this one, or an end of this interval.
@@ -179,11 +181,10 @@ class Result(NamedTuple):
         if isinstance(self.value, date):
             return number.value == self.value.day or self.value in {d.day for d in _dates(number.shown)}
         if not any(map(str.isdigit, number.shown)) or number.role == "ordinal":
-            # a count is not rounded, but to hundreds, or where a percentage gives it nearly
-            exact = [abs(value) for value in self.values[:1]]
+            # a count is not rounded, but where a percentage gives it nearly
+            pairs_of_counts = product(map(abs, self.values[:1]), number.values)
             return any(
-                rounded_to(v, TENTH) == count or (count % 100 == 0 and rounds(v, count))
-                for v, count in product(exact, number.values)
+                rounded_to(v, TENTH) == count or _in_hundreds(v, count) for v, count in pairs_of_counts
             )
 
         def is_end(end: Number, exact: Decimal) -> bool:
@@ -202,6 +203,11 @@ class Result(NamedTuple):
         sign = "-" if value.startswith("-") else ""
         is_printed = any(rounded_to(abs(self.values[0]), p) == p for p in _decimals(number))
         return f"{self.of.text} = {f'{sign}{number.shown}' if is_printed else value}"
+
+
+def _in_hundreds(exact: Decimal, printed: Decimal) -> bool:
+    """Tell whether a number is another one rounded to hundreds, thousands or more."""
+    return printed % 100 == 0 and rounds(exact, printed)
 
 
 def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[bool, int, bool]:
