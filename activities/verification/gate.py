@@ -10,7 +10,7 @@ reader: they are spans of their work, copied.
 import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import TypeVar
 
@@ -51,6 +51,7 @@ MAX_QUOTES = 8
 NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
 """Codes of why a figure does not stand."""
 IN_WORKS = NUMERIC | {"name_missing"}
+NONE_SHOWN = Computations((), (), ())
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
 
@@ -74,9 +75,10 @@ STANDS = Decision("stands")
 ASK = Decision("ask")
 
 
-def refused(code: str, **values: str) -> Decision:
-    """Words that do not stand, by the code of why."""
-    return Decision("refused", Statement.of(code, **values))
+def refused(code: str, computed: tuple[str, ...] = (), **values: str) -> Decision:
+    """Words that do not stand, by the code of why and what is known of it."""
+    known = {name: value for name, value in values.items() if value}
+    return Decision("refused", Statement.of(code, **known), computed=computed)
 
 
 # sentences
@@ -89,7 +91,7 @@ def sentence(
     about: str = "",
     *,
     quotes: Sequence[str] = (),
-    computations: Computations | None = None,
+    computations: Computations = NONE_SHOWN,
     is_row: bool = False,
 ) -> Decision:
     """Decide on a sentence of a draft, an item of a list or a row of a table.
@@ -107,16 +109,7 @@ def sentence(
         return STANDS
     names = dict.fromkeys(cites) or documents
     works = [*quotes, *(whole(documents[name]) for name in names if name in documents), about]
-    if code := missing_code(plain, works):
-        return refused("name_missing", name=code)
-    made = (computations or Computations((), (), ())).of(plain, works)
-    if number := _uncounted(made.missing, len(documents) if not cites else len({*cites})):
-        why = "number_not_computed" if made.failure else "number_missing"
-        why = "operand_missing" if made.unknown else why
-        values = {"number": number, "computation": made.failure, "operand": made.unknown}
-        decision = refused(why, **{name: value for name, value in values.items() if value})
-        return replace(decision, computed=made.rows)
-    return Decision("ask", computed=made.rows)
+    return _exact(plain, works, len({*cites} or documents), computations)
 
 
 def background(text: str, about: str) -> Decision:
@@ -125,13 +118,20 @@ def background(text: str, about: str) -> Decision:
     return refused("name_missing", name=name) if name else ASK
 
 
-def _exact(text: str, works: Sequence[str], items: int) -> Decision | None:
-    """Refuse a text with a code or a number that no work has; `items`: how many works it may count."""
+def _exact(text: str, works: Sequence[str], items: int, computations: Computations = NONE_SHOWN) -> Decision:
+    """Refuse a text with a code or a number that no work has and no computation gives; leave others open.
+
+    `items`: how many works it may count."""
     plain = normalise(text)
     if code := missing_code(plain, works):
         return refused("name_missing", name=code)
-    number = _uncounted((number.shown for number in missing_numbers(plain, works)), items)
-    return refused("number_missing", number=number) if number else None
+    made = computations.of(plain, works)
+    number = _uncounted(made.missing, items)
+    if not number:
+        return Decision("ask", computed=made.rows)
+    why = "number_not_computed" if made.failure else "number_missing"
+    why = "operand_missing" if made.unknown else why
+    return refused(why, made.rows, number=number, computation=made.failure, operand=made.unknown)
 
 
 def _uncounted(numbers: Iterable[str], items: int) -> str:
@@ -237,7 +237,7 @@ def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) ->
     """Return the headings of a table whose numbers and codes a work has, cited by its rows or not."""
     marked = [heading for heading in headings if any(map(str.isdigit, heading))]
     works = [*map(whole, documents)] if marked else []
-    return [heading for heading in marked if _exact(heading, works, 0) is None]
+    return [heading for heading in marked if not _exact(heading, works, 0).refusal]
 
 
 def quotes_of_operands(
@@ -303,15 +303,15 @@ def edited(text: str, named: Sequence[Claim], about: str) -> Decision:
     quotes = [support.quote for claim in named for support in claim.support]
     if is_quote(text, passages):
         return STANDS
-    works = [*passages, *quotes, about]
     items = len({support.evidence_id for claim in named for support in claim.support})
-    return _exact(text, works, items) or (ASK if quotes else refused("adds_to_claims"))
+    decision = _exact(text, [*passages, *quotes, about], items)
+    return decision if decision.refusal or quotes else refused("adds_to_claims")
 
 
 def title(text: str, passages: Sequence[str]) -> Decision:
     """Decide on a title: its numbers, names and words are those of the question, the outline or works."""
-    if problem := _exact(text, passages, 0):
-        return problem
+    if (decision := _exact(text, passages, 0)).refusal:
+        return decision
     held = {term for passage in passages for term in terms(passage)}
     return STANDS if set(terms(text)) <= held else refused("adds_to_claims")
 
@@ -418,7 +418,8 @@ def stems(text: str) -> frozenset[str]:
 
 def reason(text: str, corpus: str) -> Decision:
     """Decide on why a judge graded a work: no number and no coded name that the work does not have."""
-    return _exact(text, [corpus], 0) or STANDS
+    decision = _exact(text, [corpus], 0)
+    return decision if decision.refusal else STANDS
 
 
 def participants(number: int, corpus: str) -> Decision:
