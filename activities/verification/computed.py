@@ -19,7 +19,7 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal, DecimalException
-from itertools import islice, pairwise, product, takewhile
+from itertools import islice, pairwise, product
 from typing import NamedTuple
 
 from babel.dates import format_date
@@ -308,15 +308,18 @@ class Computations:
                 rates.setdefault(base, result.row(number))
         return rates
 
-    def _add_steps(self, result: Result, steps: dict[str, None]) -> None:
-        """Add the computations by which the operands of a result follow, each once, in their order."""
+    def _add_steps(self, result: Result, steps: dict[str, None], within: tuple[Expression, ...] = ()) -> None:
+        """Add the computations by which the operands of a result follow, each once, in their order.
+
+        `within`: those that it is a step of, of which none is a step of its own."""
         if isinstance(result.value, Estimate):
             steps |= dict.fromkeys(result.value.steps)
+        within = (*within, result.of)
         for mention in result.of.mentions.values():
-            if not self._stated_as(mention) and (made := self._giving(mention, result.of)):
+            if not self._stated_as(mention) and (made := self._giving(mention, within)):
                 shown = made.row(mention) if isinstance(mention, Number) else f"{made.of.text} = {made.value}"
                 if shown not in steps:  # else the ways to a total of totals double with each
-                    self._add_steps(made, steps)
+                    self._add_steps(made, steps, within)
                     steps[shown] = None
 
     def _is_taken(self, result: Result, text: str) -> bool:
@@ -350,12 +353,12 @@ class Computations:
             return [mention.day] if mention.day in self._days else []
         return [value for value in mention.values if value in self._stated]
 
-    def _giving(self, mention: Number | Date, before: Expression | None = None) -> Result | None:
-        """Return the first computation that gives a number or a date, of those before an expression."""
-        earlier = takewhile(lambda result: result.of is not before, self.results)
+    def _giving(self, mention: Number | Date, without: Collection[Expression] = ()) -> Result | None:
+        """Return the first computation that gives a number or a date, but for some."""
+        others = (result for result in self.results if result.of not in without)
         if isinstance(mention, Date):
-            return next((result for result in earlier if result.value == mention.day), None)
-        return next((result for result in earlier if result.readings(mention)), None)
+            return next((result for result in others if result.value == mention.day), None)
+        return next((result for result in others if result.readings(mention)), None)
 
     def _known(self, mention: Number | Date) -> list[Value]:
         """Return what a number or a date may be by the works, or by other expressions."""

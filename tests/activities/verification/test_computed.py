@@ -36,6 +36,7 @@ QUOTES = (
         ("It was 36.8%.", ["43/120*100"], []),
         # a share that is all of it has a constant for its result
         ("All 120 (100%) were read.", ["120 / 120 * 100"], ["120 / 120 * 100 = 100%"]),
+        ("The others were 64%.", ["100 - 36", "36 + 64"], ["36 + 64 = 100", "100 - 36 = 64%"]),
         # thousands may be rounded, and are shown as they are
         ("Some 23,000 remained.", ["41,000 - 18,400"], ["41,000 - 18,400 = 22600"]),
         ("Some twenty-three thousand remained.", ["41,000 - 18,400"], ["41,000 - 18,400 = 22600"]),
