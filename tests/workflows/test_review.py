@@ -102,6 +102,8 @@ class Desk:
     """Works that a search finds."""
     outage: str = ""
     """Why a search finds nothing at the moment."""
+    ages: set[float | None] = field(default_factory=set)
+    """How old an answer to a search may be."""
     meanwhile: Callable[[], Awaitable[object]] | None = None
     """What is done while a search is made."""
     reviews: list[WorkflowHandle[Any, ReviewReport]] = field(default_factory=list)
@@ -137,6 +139,7 @@ class Desk:
     async def search(self, step: SearchTasks) -> HitsOfAll:
         refs = tuple([await self.store.put(one) for one in self.found])
         query = step.tasks[0].query.text
+        self.ages.add(step.tasks[0].max_age)
         if self.meanwhile is not None:
             await self.meanwhile()
         if self.outage:

@@ -102,6 +102,7 @@ class Searching:
             source=query.source,
             query=Query(text=query.query, limit=limit),
             seconds=MAX_SEARCH_SECONDS,
+            max_age=0,  # the report states when it was searched
         )
 
         async def attempt() -> HitsOfAll:
