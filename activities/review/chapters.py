@@ -82,6 +82,13 @@ ITEMS: tuple[tuple[str, ...], ...] = (
 that answers it (empty for what only the authors can write), and what that chapter has to hold."""
 
 
+SYSTEMATIC_REVIEW = (
+    *("systematic review", "systematische übersicht", "systematischer review", "systematisches review"),
+    *("revisión sistemática", "revue systématique", "系统评价", "系统综述", "系统性综述"),
+)
+"""Names of what a report is, in the languages that it may be written in."""
+
+
 def of_studies(findings: Findings, protocol: Protocol) -> Iterator[Chapter]:
     """Make the chapters on what was read after the screening of titles; the empty ones are left out."""
     yield Chapter("results", _("Results by outcome"), tuple(_results(findings)))
@@ -277,7 +284,7 @@ def checklist(
     pools = [synthesis.pool for synthesis in findings.syntheses if synthesis.pool]
     protocol = published.protocol
     holds: Mapping[str, object] = {
-        "title": "systematic review" in protocol.title.casefold(),
+        "title": any(name in protocol.title.casefold() for name in SYSTEMATIC_REVIEW),
         "registration": protocol.registration,
         "queries": any(row.query for row in published.state.searches),
         "fields": protocol.extraction,

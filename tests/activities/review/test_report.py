@@ -232,6 +232,22 @@ def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it()
     assert {place for place in places.values() if place != NOT_REPORTED} <= titles
 
 
+@pytest.mark.parametrize(
+    ("title", "named"),
+    [
+        ("Aspirin: a Systematic Review", True),
+        ("Aspirin? Eine systematische Übersichtsarbeit", True),
+        ("Aspirina: una revisión sistemática", True),
+        ("Aspirine : revue systématique", True),
+        ("阿司匹林的系统评价", True),
+        ("Aspirin", False),
+    ],
+)
+def test_a_title_names_a_systematic_review_in_its_language(title: str, named: bool) -> None:
+    review = published(state=STATE.replace(protocol=PROTOCOL.replace(title=title)))
+    assert (places_of(review, findings())["1"] != NOT_REPORTED) == named
+
+
 def test_a_person_who_excludes_without_a_quote_is_not_given_one() -> None:
     excluded = (ExcludedText(title="Rats", criterion="Animals were studied."),)
     text = page(findings=findings().replace(excluded=excluded)).decode()
