@@ -156,7 +156,7 @@ async def status(target: "Review", as_json: bool) -> None:
     if as_json:
         print_json(seen)
         return
-    print_text(f"{target.id} ({seen.status})")
+    print_text(f"{target.id} ({'cancelled' if seen.status == 'canceled' else seen.status})")
     show_progress(seen)
 
 
