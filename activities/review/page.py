@@ -279,7 +279,8 @@ def _tools(published: Published, version: str) -> Iterator[Block]:
 def limitations(published: Published) -> list[str]:
     """List what a reader has to know, each as a sentence."""
     flow, lines = published.report.flow, list[str]()
-    for row in published.state.searches:
+    newest = {row.origin: row for row in published.state.searches}
+    for row in newest.values():
         if row.hits > row.records + row.set_aside and row.source != "file":
             text = _("{origin}: records that match: {hits}; taken: {taken}.")
             lines.append(text.format(origin=row.origin, hits=number(row.hits), taken=number(row.records)))

@@ -329,7 +329,7 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     published = await review.published()
     assert published.findings is not None
     assert [study.evidence_id for study in published.findings.studies] == [f"pmid:{n}" for n in (1, 2, 3, 5)]
-    assert [row.new for row in published.state.searches] == [2, 2]
+    assert [(row.records, row.new) for row in published.state.searches] == [(2, 2), (4, 2)]
     assert desk.ages == {0}, "an answer that is kept from the day before is none"
     assert published.report.flow.faults() == ()
     # a search that finds nothing new changes nothing, and the approved report stands

@@ -90,7 +90,7 @@ class Searching:
         """Add what a search or a file gave, and note it."""
         if step is not None:
             added = await self._add(step)
-            row = row.replace(records=added.given, new=added.new)
+            row = row.replace(records=len(step.refs) or added.given, new=added.new)
             self.pace.state.changes += bool(added.new) or not again
         self.pace.state.searches.append(row)
 

@@ -24,6 +24,7 @@ from activities.review.export import files, without_names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
 from activities.review.findings import ExcludedText, Findings, Study, synthesise
 from activities.review.page import document, flow_steps, rendered
+from activities.review.page import limitations as of_the_review
 from activities.review.protocol import Amendment, Protocol, Screener
 from activities.review.records import Records
 from activities.review.results import Flow, ReviewReport, ScreenerAccuracy, Share, Validation
@@ -290,6 +291,16 @@ def test_a_decision_that_an_amendment_opened_again_no_longer_holds() -> None:
     assert state.model_copy(update={"full_texts": again}).holding((old, *new)) == [old, *new]
     text = page(state=state, decisions=(old, *new)).decode()
     assert "word on a conflict" not in text
+
+
+def test_of_a_search_that_is_made_again_the_newest_is_what_limits_the_review() -> None:
+    (first,) = STATE.searches
+    again = first.replace(status="unavailable", records=0, new=0, hits=0)
+    for rows, limited in (([first], True), ([first, first.replace(records=300)], False)):
+        review = published(state=STATE.model_copy(update={"searches": rows}))
+        assert ("records that match: 300" in " ".join(of_the_review(review))) == limited
+    failed = " ".join(of_the_review(published(state=STATE.model_copy(update={"searches": [again, first]}))))
+    assert "the search failed" not in failed
 
 
 def test_a_record_whose_text_was_not_retrieved_is_not_listed_as_included() -> None:
