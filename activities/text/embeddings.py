@@ -32,9 +32,10 @@ SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 """The digest of its file. Another one is not used: thresholds were chosen with these weights."""
 MAX_PIECES = 256
 """Word pieces of a text that the model was trained to read."""
-BATCH_CHARS = 2048
+BATCH_CHARS, BATCH_CHARS_MULTILINGUAL = 512, 2048
 """Characters that are computed in one turn. To read the matrices for sixteen words takes as long as to
-multiply them; of sixteen long texts together the network takes 250 MB more."""
+multiply them; of more than some hundred words at once what is between the layers no longer fits beside them
+in a processor's cache, which costs a tenth of the time in the encoder of English."""
 REMEMBERED = 8192
 """Texts whose vectors a process keeps: 12 MB."""
 
@@ -55,13 +56,21 @@ class Embedder:
     """Texts to unit vectors. Safe to use from several threads; one batch at a time."""
 
     def __init__(
-        self, name: str, compute: Callable[[list[str]], Vectors], *, scale: float = 1.0, context: bool = False
+        self,
+        name: str,
+        compute: Callable[[list[str]], Vectors],
+        *,
+        scale: float = 1.0,
+        context: bool = False,
+        batch_chars: int = BATCH_CHARS,
     ) -> None:
         """Wrap what computes vectors.
 
         `scale`: what a cosine is multiplied by to be compared with thresholds, which were chosen with the
-        encoder of English. `context`: a sentence has its paragraph behind a blank line."""
+        encoder of English. `context`: a sentence has its paragraph behind a blank line.
+        `batch_chars`: characters that are computed in one turn."""
         self.name, self.scale, self.context = name, scale, context
+        self._batch_chars = batch_chars
         self._compute = compute
         self._remembered: OrderedDict[str, Vectors] = OrderedDict()
         self.used = 0.0
@@ -85,7 +94,7 @@ class Embedder:
         missing = sorted(set(texts) - vectors.keys(), key=lambda text: (length(text), text))
         while missing:
             # Batch by batch: a single question does not wait until a whole library is embedded.
-            count = max(1, sum(n * length(text) <= BATCH_CHARS for n, text in enumerate(missing, 1)))
+            count = max(1, sum(n * length(text) <= self._batch_chars for n, text in enumerate(missing, 1)))
             batch, missing = missing[:count], missing[count:]
             vectors |= zip(batch, self._thread.submit(self._compute, batch).result(), strict=True)
         if not in_background:
@@ -161,7 +170,13 @@ def multilingual() -> Embedder:
         total /= np.linalg.norm(total, axis=1, keepdims=True)
         return total
 
-    return Embedder(MULTILINGUAL_MODEL, compute, scale=MULTILINGUAL_SCALE, context=True)
+    return Embedder(
+        MULTILINGUAL_MODEL,
+        compute,
+        scale=MULTILINGUAL_SCALE,
+        context=True,
+        batch_chars=BATCH_CHARS_MULTILINGUAL,
+    )
 
 
 _OPENING = threading.Lock()
