@@ -13,7 +13,7 @@ known all sentences count. Without the encoder words alone rank.
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from itertools import chain, pairwise
@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 
 from activities.contracts.evidence import Evidence
 from activities.dates import days_in
-from activities.text.embeddings import Embedder, embedder
+from activities.text.embeddings import Embedder, Vectors, embedder
 from activities.text.entities import link
 from activities.text.language import ENGLISH, language_of_question, main_languages
 from activities.text.sentences import OF_THE_USER, Sentence, language_in, sentences
@@ -103,10 +103,16 @@ class Item:
     has, or a row with what hardly another has."""
 
 
-def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float] | None = None) -> list[Item]:
+def rank(
+    question: str,
+    documents: Sequence[Evidence],
+    by_words: Sequence[float] | None = None,
+    encode: Callable[[Embedder, Sequence[str]], Vectors] = Embedder.encode,
+) -> list[Item]:
     """Every document with its scores and its sentences best first, in the given order.
 
-    `by_words`: scores of the documents by words, from an index of more documents than these."""
+    `by_words`: scores of the documents by words, from an index of more documents than these. `encode`: what
+    has an encoder read titles and sentences."""
     if not documents:
         return []
     corpus = _Corpus(documents)
@@ -114,7 +120,7 @@ def rank(question: str, documents: Sequence[Evidence], by_words: Sequence[float]
     by_whole = (
         corpus.by_words(corpus.of_wholes, question) if by_words is None else np.array(by_words, np.float64)
     )
-    (likeness,) = corpus.likeness([question], [by_whole])
+    (likeness,) = corpus.likeness([question], [by_whole], encode)
     scores, relevance = corpus.closeness(question, by_whole, likeness)
     joined = _together(by_sentence, np.concatenate([row[:-1] for row in likeness]))
     if days := corpus.days(question):
@@ -268,7 +274,12 @@ class _Corpus:
         """Return the encoder that knows the languages of these texts and of the documents."""
         return embedder((*self.languages, *map(language_of_question, texts)))
 
-    def likeness(self, texts: Sequence[str], by_whole: Sequence[Scores]) -> list[list[Scores]]:
+    def likeness(
+        self,
+        texts: Sequence[str],
+        by_whole: Sequence[Scores],
+        encode: Callable[[Embedder, Sequence[str]], Vectors] = Embedder.encode,
+    ) -> list[list[Scores]]:
         """Return for each text and document the cosine of each of its sentences, and last that of its title.
 
         NaN where it was not computed."""
@@ -290,8 +301,9 @@ class _Corpus:
                 nearest = fuse([scores[span] for scores in by_sentence])
                 wanted |= set(np.argsort(-nearest, kind="stable")[:count].tolist())
             places += [(n, place, row[place]) for place in wanted]
-        vectors = model.encode([*texts, *(text for *_, text in places)])
-        cosines = vectors[: len(texts)] @ vectors[len(texts) :].T
+        if not places:
+            return grid
+        cosines = model.encode(texts) @ encode(model, [text for *_, text in places]).T
         for of_text, row_of_cosines in zip(grid, cosines, strict=True):
             for (n, place, _), cosine in zip(places, row_of_cosines, strict=True):
                 of_text[n][place] = cosine

@@ -7,6 +7,7 @@ folder are compared; a folder of a few pages is encoded before its first answer,
 package holds the vectors.
 """
 
+import hashlib
 import os
 import sqlite3
 import threading
@@ -31,6 +32,8 @@ QUIET_SECONDS = 3.0
 """How long nobody has asked the encoder before it goes on in the background."""
 MAX_SENTENCES = 1_000_000
 """Vectors of one folder that are searched: 770 MB. Of a larger folder words choose."""
+MAX_PASSAGES = 20_000
+"""Texts that searches had encoded whose vectors are kept in the file of a folder: 30 MB."""
 DOCUMENTS_AT_ONCE = 500
 """Documents whose vectors are in memory at a time."""
 MAX_TITLES = 600
@@ -174,6 +177,46 @@ class Encoding:
         rows = self._store.rows("SELECT number, count FROM vectors WHERE model = ?", (self._model.name,))
         counts = dict(rows)
         return {number: int(counts[number]) for number in self._numbers if number in counts}
+
+
+class Passages:
+    """Vectors of what searches had encoded, kept for other processes. Safe to use from several threads."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def encode(self, model: Embedder, texts: Sequence[str]) -> Vectors:
+        """Return one vector a text, as the model does, which reads only what no search had encoded before.
+
+        Raises sqlite3.Error."""
+        known = model.remembered(texts)
+        missing = {_digest(text): text for text in texts if text not in known}
+        marks = ", ".join("?" * len(missing))
+        rows = self._store.rows(
+            f"SELECT digest, vector FROM passages WHERE model = ? AND digest IN ({marks})",  # noqa: S608 - only marks
+            (model.name, *missing),
+        )
+        model.remember({missing.pop(digest): np.frombuffer(vector, np.float32) for digest, vector in rows})
+        vectors = model.encode(texts)
+        if missing:
+            places = {text: place for place, text in enumerate(texts)}
+            self._keep(model, {digest: vectors[places[text]] for digest, text in missing.items()})
+        return vectors
+
+    def _keep(self, model: Embedder, vectors: Mapping[bytes, Vectors]) -> None:
+        """Keep vectors unless another process writes: the next search computes them again."""
+        with suppress(sqlite3.OperationalError), self._store.writing(at_once=True) as database:
+            database.executemany(
+                "INSERT OR IGNORE INTO passages (model, digest, vector) VALUES (?, ?, ?)",
+                ((model.name, digest, vector.tobytes()) for digest, vector in vectors.items()),
+            )
+            database.execute(
+                "DELETE FROM passages WHERE number <= (SELECT max(number) FROM passages) - ?", (MAX_PASSAGES,)
+            )
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=16).digest()
 
 
 def sample_vectors(model: Embedder) -> Mapping[bytes, Vectors]:

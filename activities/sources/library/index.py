@@ -30,7 +30,7 @@ from activities.documents.readers import Stop
 from activities.logs import log
 from activities.private_files import user_cache
 from activities.sources.base import Report
-from activities.sources.library.encoding import MIN_LIKENESS, Encoding
+from activities.sources.library.encoding import MIN_LIKENESS, Encoding, Passages
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.store import Changed, Contents, Store
 from activities.text.absence import absent, pattern
@@ -76,6 +76,7 @@ class LibraryIndex:
         self.languages = tuple(languages)
         self._is_sample = is_sample
         self._encodings: dict[str, Encoding] = {}
+        self._passages = Passages(store)
         self._place = {number: place for place, number in enumerate(contents.numbers)}
 
     def encoding_of(self, query: str) -> Encoding | None:
@@ -140,7 +141,12 @@ class LibraryIndex:
         chosen = [(n, document) for n, document in zip(order, documents, strict=True) if passes(document)]
         if encoding is not None:
             encoding.remember([self.numbers[n] for n, _ in chosen])
-        ranked = rank(query, [document for _, document in chosen], [float(scores[n]) for n, _ in chosen])
+        ranked = rank(
+            query,
+            [document for _, document in chosen],
+            [float(scores[n]) for n, _ in chosen],
+            self._passages.encode,
+        )
         if encoding is not None:
             encoding.start()
         return best_first(ranked)[:limit], hits

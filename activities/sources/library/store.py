@@ -46,6 +46,9 @@ CREATE INDEX IF NOT EXISTS set_aside_of_file ON set_aside (path);
 CREATE TABLE IF NOT EXISTS vectors (
     number INTEGER, model TEXT, count INTEGER, rows BLOB, PRIMARY KEY (number, model)
 );
+CREATE TABLE IF NOT EXISTS passages (
+    number INTEGER PRIMARY KEY AUTOINCREMENT, model TEXT, digest BLOB, vector BLOB, UNIQUE (model, digest)
+);
 CREATE VIRTUAL TABLE IF NOT EXISTS terms USING fts5 (words, tokenize = 'unicode61');
 CREATE VIRTUAL TABLE IF NOT EXISTS every_term USING fts5vocab (terms, row);
 """
@@ -232,10 +235,16 @@ class Store:
             return self._database.execute(statement, values).fetchall()
 
     @contextlib.contextmanager
-    def writing(self) -> Iterator[sqlite3.Connection]:
-        """Yield a transaction that is taken back when the body fails. Raises sqlite3.Error."""
+    def writing(self, *, at_once: bool = False) -> Iterator[sqlite3.Connection]:
+        """Yield a transaction that is taken back when the body fails. Raises sqlite3.Error.
+
+        `at_once` fails where another process writes."""
         with self._lock:
-            self._database.execute("BEGIN IMMEDIATE")
+            self._database.execute(f"PRAGMA busy_timeout = {0 if at_once else BUSY_SECONDS * 1000:.0f}")
+            try:
+                self._database.execute("BEGIN IMMEDIATE")
+            finally:
+                self._database.execute(f"PRAGMA busy_timeout = {BUSY_SECONDS * 1000:.0f}")
             try:
                 yield self._database
             except BaseException:

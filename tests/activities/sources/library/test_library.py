@@ -6,6 +6,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +23,7 @@ from activities.sources.library.index import KEPT_DAYS, Libraries, LibraryIndex
 from activities.sources.library.reading import SetAside
 from activities.sources.library.source import SAMPLE, WHOLE, LibrarySource
 from activities.sources.library.store import Changed
+from activities.text.embeddings import Vectors, embedder
 
 
 @pytest.fixture
@@ -189,6 +191,47 @@ async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
     assert (files(result), result.detail) == (["heart.txt"], "")
     again = await ask(source(tmp_path, folder), "cardiac", limit=1)
     assert (again.records, again.detail) == (result.records, ""), "a new process reads the same vectors"
+
+
+async def test_what_a_search_had_encoded_is_read_by_other_processes(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("MAX_LETTERS_BEFORE", "MAX_TITLES"):
+        monkeypatch.setattr(encoding, name, 0)
+    monkeypatch.setattr(encoding, "QUIET_SECONDS", 60.0)
+    model = embedder(("en",))
+    assert model is not None
+    computed: list[str] = []
+    compute = model._compute
+
+    def counted(texts: list[str]) -> Vectors:
+        computed.extend(texts)
+        return compute(texts)
+
+    monkeypatch.setattr(model, "_compute", counted)
+
+    async def search(library: LibrarySource) -> Exchange:
+        model._remembered.clear()  # as in a new process
+        computed.clear()
+        return await ask(library, "colchicine gout")
+
+    first = await search(source(tmp_path, folder))
+    assert "Colchicine lowers recurrent events." in computed
+    library = source(tmp_path, folder)
+    again = await search(library)
+    assert computed == ["colchicine gout"], "a question is not kept"
+    assert again.records == first.records
+    (file,) = (tmp_path / "home" / "cache" / "library").glob("*.sqlite")
+    with closing(sqlite3.connect(file)) as other:
+        other.execute("DELETE FROM passages")
+        other.commit()
+        other.execute("BEGIN IMMEDIATE")
+        assert (await search(library)).records == first.records, "while another process writes none are kept"
+        other.rollback()
+        assert other.execute("SELECT count(*) FROM passages").fetchone() == (0,)
+        monkeypatch.setattr(encoding, "MAX_PASSAGES", 1)
+        await search(library)
+        assert other.execute("SELECT count(*) FROM passages").fetchone() == (1,)
 
 
 def test_what_a_library_cannot_hold_is_said(
