@@ -33,7 +33,16 @@ from activities.dates import Date, dates_in, days_in, days_of
 from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import Number, figures, missing_numbers, read, rounded_to, rounds, single
+from activities.text.numbers import (
+    SPELLED_IN,
+    Number,
+    figures,
+    missing_numbers,
+    read,
+    rounded_to,
+    rounds,
+    single,
+)
 
 MAX_WAYS = 256
 """Combinations of readings (`1.000`) that are tried."""
@@ -151,7 +160,8 @@ def operands_of(line: str) -> list[str]:
 
 
 def _dates(text: str) -> list[Date]:
-    return dates_in(text, language_of_question(text) or ENGLISH)
+    """Return the dates of an expression or a date, which are too short to tell their language."""
+    return max((dates_in(text, language) for language in (ENGLISH, *sorted(SPELLED_IN))), key=len)
 
 
 class Result(NamedTuple):
@@ -174,12 +184,10 @@ class Result(NamedTuple):
             p for p in _decimals(number) if any(rounded_to(v, p) == p or _in_hundreds(v, p) for v in exact)
         ]
 
-    def prints(self, number: Number, pairs: Sequence[tuple[Number, Number]]) -> bool:
-        """Tell whether a number is this one, or an end of this interval.
-
-        `pairs`: the figures of its text, each with the next; both ends stand in such a pair."""
+    def prints(self, number: Number, text: str) -> bool:
+        """Tell whether a number of a text is this one, or an end of this interval, beside the other end."""
         if isinstance(self.value, date):
-            return number.value == self.value.day or self.value in {d.day for d in _dates(number.shown)}
+            return self._is_day(number, text)
         if not any(map(str.isdigit, number.shown)) or number.role == "ordinal":
             # a count is not rounded, but where a percentage gives it nearly
             pairs_of_counts = product(map(abs, self.values[:1]), number.values)
@@ -190,8 +198,19 @@ class Result(NamedTuple):
         def is_end(end: Number, exact: Decimal) -> bool:
             return any(rounded_to(exact, printed) == printed for printed in end.signed)
 
-        beside = (pair for pair in pairs if self.values[1:] and number in pair)
+        beside = (pair for pair in pairwise(figures(text)) if self.values[1:] and number in pair)
         return bool(self.readings(number)) or any(all(map(is_end, pair, self.values[1:])) for pair in beside)
+
+    def _is_day(self, number: Number, text: str) -> bool:
+        """Tell whether a number is this date, or the day of it beside the name of its month."""
+        assert isinstance(self.value, date)
+        if days := {mention.day for mention in _dates(number.shown)}:
+            return self.value in days
+        if len(parts := number.readings[0]) > 2:  # 16.05.25
+            return {self.value.day, self.value.month} <= set(parts)
+        named = days_in(text, language_of_question(text) or ENGLISH)
+        same = {day for day in named if int(day[-2:]) in number.values}
+        return self.value.day in number.values and (not same or f"{self.value:%m-%d}" in same)
 
     def row(self, number: Number) -> str:
         """Return the expression with what it gives, as a number prints it or should have."""
@@ -268,18 +287,17 @@ class Computations:
         is_usual = not has_level or any(isinstance(result.value, Estimate) for result in self.results)
         usual = {LEVEL} if is_usual else set[Decimal]()
         missing = [n for n in missing_numbers(text, works) if n.role != "level" or n.value not in usual]
-        pairs = [*pairwise(figures(text))]
         rates = self._rates(text, missing, works)
         rows: dict[str, None] = dict.fromkeys(filter(None, rates.values()))
         failed: list[Number] = []
         for number in (number for number in missing if number not in rates):
-            giving = [result for result in self.results if result.prints(number, pairs)]
+            giving = [result for result in self.results if result.prints(number, text)]
             ranks = [(*_strangeness(r, number, works), self._is_taken(r, text)) for r in giving]
             if giving:
                 made = giving[ranks.index(min(ranks))]
                 self._texts.setdefault(made.of.text, text)
                 # a statistic once, in as many decimals as any of its figures has
-                same = [n for n in missing if made.values[1:] and made.prints(n, pairs)] or [number]
+                same = [n for n in missing if made.values[1:] and made.prints(n, text)] or [number]
                 self._add_steps(made, rows)
                 rows[max((made.row(n) for n in same), key=len)] = None
             else:
@@ -304,7 +322,7 @@ class Computations:
         for base, number, result in product(bases, others, self.results):
             operands = {m.value for m in result.of.mentions.values() if isinstance(m, Number)}
             is_of_people = base.value in operands or operands & shares
-            if is_of_people and result.prints(number, ()):
+            if is_of_people and result.prints(number, text):
                 rates.setdefault(base, result.row(number))
         return rates
 

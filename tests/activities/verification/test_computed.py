@@ -119,6 +119,13 @@ DATED = (
         # days added to a date are a date
         ("It was due on 16 May 2025.", ["2025-05-02 + 14"], ["2025-05-02 + 14 = 2025-05-16"]),
         ("It was due on 17 May 2025.", ["2025-05-02 + 14"], []),
+        ("It was due on 16 June 2025.", ["2025-05-02 + 14"], []),
+        ("It was due on 16 June.", ["2025-05-02 + 14"], []),
+        ("Sie war am 16. Mai 2025 f\u00e4llig.", ["2. Mai 2025 + 14"],
+         ["2. Mai 2025 + 14 = 2025-05-16"]),
+        ("Sie war bis zum 16.05. zu zahlen.", ["2025-05-02 + 14"], ["2025-05-02 + 14 = 2025-05-16"]),
+        ("Sie war bis zum 16.10.25 zu zahlen.", ["2025-05-02 + 14"], []),
+        ("Elle \u00e9tait due le 16 mai 2025.", ["2 mai 2025 + 14"], ["2 mai 2025 + 14 = 2025-05-16"]),
         ("From 16 May on there were 45 days.", ["2025-05-02 + 14", "days(2025-05-16, 2025-06-30)"],
          ["2025-05-02 + 14 = 2025-05-16", "days(2025-05-16, 2025-06-30) = 45"]),
         ("It bears 19.53 of interest.",
