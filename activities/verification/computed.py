@@ -15,7 +15,7 @@ in rounds; then each number of a sentence is looked up among it.
 import ast
 import operator
 import re
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal, DecimalException
@@ -56,6 +56,8 @@ quotients."""
 MAX_OFF = Decimal("0.25")
 """Share of a number by which a computation that was meant to give it may be off."""
 MAX_EXPRESSION_CHARS = 600
+LANGUAGES = (ENGLISH, *sorted(SPELLED_IN))
+"""Those in which the months of a computation are read."""
 MAX_FINE = 10
 """Estimates below it are printed with two decimals, larger ones, as percentage points, with one."""
 TENTH = Decimal("0.1")
@@ -161,7 +163,17 @@ def operands_of(line: str) -> list[str]:
 
 def _dates(text: str) -> list[Date]:
     """Return the dates of an expression or a date, which are too short to tell their language."""
-    return max((dates_in(text, language) for language in (ENGLISH, *sorted(SPELLED_IN))), key=len)
+    return max((dates_in(text, language) for language in LANGUAGES), key=len)
+
+
+def _is_day(day: date, number: Number, text: str) -> bool:
+    """Tell whether a number of a text is a day: its date, or its number beside the name of its month."""
+    if dates := _dates(number.shown):
+        return dates[0].day == day
+    if len(parts := number.readings[0]) > 2:  # 16.05.25
+        return {day.day, day.month} <= set(parts)
+    named = (days_in(text, language) for language in LANGUAGES)
+    return day.day in number.values and any(f"{day:%m-%d}" in days for days in named)
 
 
 class Result(NamedTuple):
@@ -187,7 +199,7 @@ class Result(NamedTuple):
     def prints(self, number: Number, text: str) -> bool:
         """Tell whether a number of a text is this one, or an end of this interval, beside the other end."""
         if isinstance(self.value, date):
-            return self._is_day(number, text)
+            return _is_day(self.value, number, text)
         if not any(map(str.isdigit, number.shown)) or number.role == "ordinal":
             # a count is not rounded, but where a percentage gives it nearly
             pairs_of_counts = product(map(abs, self.values[:1]), number.values)
@@ -200,17 +212,6 @@ class Result(NamedTuple):
 
         beside = (pair for pair in pairwise(figures(text)) if self.values[1:] and number in pair)
         return bool(self.readings(number)) or any(all(map(is_end, pair, self.values[1:])) for pair in beside)
-
-    def _is_day(self, number: Number, text: str) -> bool:
-        """Tell whether a number is this date, or the day of it beside the name of its month."""
-        assert isinstance(self.value, date)
-        if days := {mention.day for mention in _dates(number.shown)}:
-            return self.value in days
-        if len(parts := number.readings[0]) > 2:  # 16.05.25
-            return {self.value.day, self.value.month} <= set(parts)
-        named = days_in(text, language_of_question(text) or ENGLISH)
-        same = {day for day in named if int(day[-2:]) in number.values}
-        return self.value.day in number.values and (not same or f"{self.value:%m-%d}" in same)
 
     def row(self, number: Number) -> str:
         """Return the expression with what it gives, as a number prints it or should have."""
@@ -240,15 +241,6 @@ def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[
 def _decimals(number: Number) -> list[Decimal]:
     """Return the readings of a number as a single one, or its first."""
     return [reading[0] for reading in number.readings if len(reading) == 1] or [number.value]
-
-
-def first_days(text: str, computed: Iterable[str]) -> set[str]:
-    """Return the days of a text that are the first that a computation (`days(...)`) counts."""
-    spans = [row for row in computed if "days(" in row]
-    after = {(day + timedelta(days=1)).strftime("%m-%d") for row in spans for day in days_of([row])}
-    days = after.intersection(days_in(text, language_of_question(text) or ENGLISH)) if after else ()
-    shown = [number.shown for number in figures(text)] if days else []
-    return {name for day in days if shown.count(name := str(int(day[-2:]))) <= 1}
 
 
 class Computations:
@@ -302,8 +294,10 @@ class Computations:
                 rows[max((made.row(n) for n in same), key=len)] = None
             else:
                 failed.append(number)
-        known = {n.shown for row in rows for n in figures(row) if n.value in FACTORS} | first_days(text, rows)
-        failed = [number for number in failed if number.shown not in known]
+        known = {n.shown for row in rows for n in figures(row) if n.value in FACTORS}
+        # the first day that a computation counts
+        after = [day + timedelta(days=1) for row in rows if "days(" in row for day in days_of([row])]
+        failed = [n for n in failed if n.shown not in known and not any(_is_day(d, n, text) for d in after)]
         if not failed or not self._parsed:
             return Computed(tuple(rows), tuple(number.shown for number in failed))
         failure, unknown = self._failure(failed[0])
