@@ -2,6 +2,7 @@ import asyncio
 import os
 import signal
 import uuid
+from datetime import timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -135,9 +136,15 @@ async def test_a_gate_moves_when_no_process_holds_it_any_more_and_not_before(tem
             await asyncio.sleep(0.1)
 
     mine = str(uuid.uuid4())
-    terms = GateTerms(queue=f"determinator-{mine}", heartbeat_seconds=4)
+    terms = GateTerms(queue=f"determinator-{mine}", heartbeat_seconds=2)
     handle = temporal_client.get_workflow_handle(gate_id(terms.queue))
-    async with Worker(temporal_client, task_queue=mine, workflows=[RateGate], activities=[hold]):
+    async with Worker(
+        temporal_client,
+        task_queue=mine,
+        workflows=[RateGate],
+        activities=[hold],
+        max_heartbeat_throttle_interval=timedelta(seconds=0.4),
+    ):
         await start_gate(temporal_client, mine, terms)
         await start_gate(temporal_client, "somewhere-else", terms)
         assert (await handle.describe()).task_queue == mine

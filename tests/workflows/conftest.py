@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, field
+from datetime import timedelta
 from pathlib import Path
 from typing import Any, TypeVar
 from uuid import uuid4
@@ -173,13 +174,20 @@ class Stage:
         finally:
             await service.unlock_time_skipping(UnlockTimeSkippingRequest())
 
-    async def start(self, request: ResearchRequest, name: str = "", mode: str = "") -> Run:
+    async def start(
+        self,
+        request: ResearchRequest,
+        name: str = "",
+        mode: str = "",
+        task_timeout: timedelta | None = None,
+    ) -> Run:
         handle: WorkflowHandle[Any, Outcome] = await self.client.start_workflow(
             WORKFLOW_OF_MODE[mode or request.mode],
             request,
             id=id_of(len(self.runs) + 1, name),
             task_queue=self.queue,
             result_type=Outcome,
+            task_timeout=task_timeout,
         )
         self.runs.append(handle)
         return Run(handle, self.client.get_workflow_handle(handle.id, result_type=Outcome), self.fakes.store)

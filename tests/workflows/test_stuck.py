@@ -2,6 +2,7 @@
 
 import asyncio
 import uuid
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,6 +28,10 @@ from workflows.steps.judging import JudgeSteps
 from workflows.types import Outcome
 
 
+TASK_TIMEOUT = timedelta(seconds=3)
+"""A worker says only once that a task failed: the next attempt begins when the last has timed out."""
+
+
 @workflow.defn(name="StandsStill", sandboxed=False)
 class StandsStill:
     @workflow.run
@@ -50,7 +55,9 @@ async def test_a_run_that_cannot_go_on_is_named_with_the_reason(temporal_client:
     runner = UnsandboxedWorkflowRunner()
     async with Worker(temporal_client, task_queue=queue, workflows=[StandsStill], workflow_runner=runner):
         for name, fails in ((f"{queue}-a", True), (f"{queue}-b", False)):
-            await temporal_client.start_workflow(StandsStill.run, fails, id=name, task_queue=queue)
+            await temporal_client.start_workflow(
+                StandsStill.run, fails, id=name, task_queue=queue, task_timeout=TASK_TIMEOUT
+            )
         still = await stands_still(temporal_client, f"{queue}-a")
         assert "cannot be decided (a number that no attribute holds)" in still.line
         assert await standstill(temporal_client, f"{queue}-b") is None
@@ -101,9 +108,9 @@ async def test_a_run_that_cannot_go_on_ends_with_a_report_of_what_it_had(
     stage = Stage(temporal_client, fakes, queue=f"stuck-{uuid.uuid4().hex[:8]}")
     async with a_worker_of(stage):
         ending = asyncio.create_task(end_stuck_runs(temporal_client, every=0.5, patience=3.0))
-        name = (await stage.start(a_request(mode), stage.queue)).handle.id
+        begun = await stage.start(a_request(mode), stage.queue, task_timeout=TASK_TIMEOUT)
         settings = Settings(home=tmp_path, store_url=str(tmp_path / "evidence"))
-        run = Run(settings, Connection(temporal_client, embedded=False, address=""), name)
+        run = Run(settings, Connection(temporal_client, embedded=False, address=""), begun.handle.id)
         outcome = (await run.follow(Display())).outcome
         ending.cancel()
         assert outcome is not None
@@ -136,7 +143,7 @@ async def test_a_message_that_stops_a_run_is_left_out_of_its_end(
     stage = Stage(temporal_client, fakes, queue=f"stuck-{uuid.uuid4().hex[:8]}")
     async with a_worker_of(stage):
         ending = asyncio.create_task(end_stuck_runs(temporal_client, every=0.5, patience=3.0))
-        run = await stage.start(a_request(), stage.queue)
+        run = await stage.start(a_request(), stage.queue, task_timeout=TASK_TIMEOUT)
         await run.until(lambda p: p.phase == "judging")
         await run.handle.signal("steer", {"text": "only adults"})
         handle = temporal_client.get_workflow_handle(run.handle.id, result_type=Outcome)
