@@ -27,7 +27,6 @@ from workflows.messages import Declared
 from workflows.steps.judging import JudgeSteps
 from workflows.types import Outcome
 
-
 TASK_TIMEOUT = timedelta(seconds=3)
 """A worker says only once that a task failed: the next attempt begins when the last has timed out."""
 
