@@ -236,6 +236,8 @@ class Evidence(Work):
     """Seconds at which each part of `pages` of a recording begins; empty for every other document."""
 
 
+NO_ABSTRACT = "no_abstract"
+"""The fact of a record whose text is its title."""
 FULL_TEXT_FROM = "full_text_from"
 """The fact that says where the full text of a work was read that its source gave as an abstract."""
 
@@ -284,6 +286,8 @@ class Query(Frozen):
     text: str
     limit: int = Field(default=10, ge=1, le=200)
     filters: Filters = Filters()
+    titles: bool = False
+    """A record without a text is kept, with its title as its text and the fact `NO_ABSTRACT`."""
 
 
 class SourceInfo(Frozen):

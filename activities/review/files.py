@@ -7,10 +7,10 @@ from lxml import etree
 from pydantic import JsonValue
 
 from activities.contracts.errors import DeterminatorError, Refused
-from activities.contracts.evidence import FULL_TEXT_FROM, Evidence
+from activities.contracts.evidence import FULL_TEXT_FROM, NO_ABSTRACT, Evidence
 from activities.documents.text import HEAD_CHARS, Unreadable, has_title
 from activities.review.protocol import Columns
-from activities.review.records import NO_ABSTRACT, UnreadableRecords
+from activities.review.records import UnreadableRecords
 from activities.sources.library.files import documents_of, list_folder
 from activities.sources.library.reading import entries_of
 from activities.sources.library.records import TEXTS, TITLES, SetAside, read_record

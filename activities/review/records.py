@@ -15,8 +15,6 @@ from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import EvidenceRef, Frozen
 
 MAX_RECORDS = 50_000
-NO_ABSTRACT = "no_abstract"
-"""The fact of a record that has a title alone, which then stands for its text."""
 
 
 class UnreadableRecords(DeterminatorError):

@@ -44,24 +44,24 @@ class PubMed(Eutils):
             ids, named = await self.search(query, limit)
         yield named
         if ids:
-            yield replace(await self.fetch(ids, query.text), hits=named.hits)
+            yield replace(await self.fetch(ids, query.text, titles=query.titles), hits=named.hits)
 
-    async def fetch(self, pmids: Sequence[str], query: str = "") -> Exchange:
+    async def fetch(self, pmids: Sequence[str], query: str = "", *, titles: bool = False) -> Exchange:
         """Fetch the records of PMIDs (at most 200), in their order. Raises SourceError."""
         if not pmids:
             return Exchange()
-        read = XmlReader(Exchange, read_articles, (list(pmids), query))
+        read = XmlReader(Exchange, read_articles, (list(pmids), query, titles))
         return await self.efetch(pmids[:MAX_IDS], "abstract", read)
 
 
-def read_articles(response: httpx.Response, pmids: Sequence[str], query: str) -> Exchange:
+def read_articles(response: httpx.Response, pmids: Sequence[str], text: str, titles: bool) -> Exchange:
     """Read every record of a PubmedArticleSet that has a text, in the order of the PMIDs.
 
-    The others are counted, and why is said.
+    The others are counted, and why is said. `titles`: those with a title alone are read as well.
     """
-    tree = read_tree(response, "pubmed", "PubmedArticleSet")
+    query, tree = Query(text=text, titles=titles), read_tree(response, "pubmed", "PubmedArticleSet")
     elements = (element for element in tree if element.tag in RECORDS)
-    exchange = read_records("pubmed", Query(text=query), elements, read_record, wanted=len(set(pmids)))
+    exchange = read_records("pubmed", query, elements, read_record, wanted=len(set(pmids)))
     records = {record.identifiers.pmid: record for record in exchange.records}
     order = {pmid: place for place, pmid in enumerate(pmids)}
     ordered = sorted(

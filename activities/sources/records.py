@@ -16,6 +16,7 @@ from pydantic import JsonValue, SecretStr
 from activities.contracts.bounds import digits
 from activities.contracts.errors import Malformed
 from activities.contracts.evidence import (
+    NO_ABSTRACT,
     Evidence,
     EvidenceType,
     Identifiers,
@@ -220,8 +221,9 @@ def read_records(
     """Return the exchange whose answer had these items, each read by `read`, with its provenance.
 
     `read` raises ValueError or one of its kind for a bad item. `hits`: how many match, if not those that are
-    kept. A record whose text is empty is set aside as well, and so are those that were asked for by name
-    (`wanted`, their number) and did not come. Raises Malformed when none of them can be read.
+    kept. A record whose text is empty is set aside as well, unless the query asks for titles; and those that
+    were asked for by name (`wanted`, their number) and did not come. Raises Malformed when none of them can
+    be read.
     """
     records: list[Evidence] = []
     reasons: Counter[str] = Counter()
@@ -230,7 +232,9 @@ def read_records(
         try:
             record = read(item)
             if not record.text.strip():
-                raise SetAside("without text to quote")  # noqa: TRY301
+                if not query.titles:
+                    raise SetAside("without text to quote")  # noqa: TRY301
+                record = record.replace(text=record.title, facts={**record.facts, NO_ABSTRACT: "yes"})
         except SetAside as error:
             reasons[str(error)] += 1
             log.info("record_set_aside", source=source, reason=str(error))

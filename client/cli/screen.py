@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from activities.contracts.evidence import NO_ABSTRACT
 from activities.messages import counted
 from activities.review.decisions import VERDICTS
-from activities.review.records import NO_ABSTRACT
 from client.cli.common import print_text, say
 from client.failures import BadInput
 from client.reviews.acts import commands

@@ -6,11 +6,11 @@ from pathlib import Path
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.exceptions import WorkflowAlreadyStartedError
 
-from activities.contracts.evidence import EvidenceRef
+from activities.contracts.evidence import NO_ABSTRACT, EvidenceRef
 from activities.review.archive import Archive
 from activities.review.files import read_records_file
 from activities.review.protocol import Columns, Protocol, ProtocolError, parse_protocol, read_protocol
-from activities.review.records import NO_ABSTRACT, UnreadableRecords
+from activities.review.records import UnreadableRecords
 from activities.review.state import FileOfRecords
 from activities.sources.library.records import SetAside
 from client.failures import BadInput, NoSuchRun, SeveralRuns

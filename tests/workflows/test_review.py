@@ -140,6 +140,7 @@ class Desk:
         refs = tuple([await self.store.put(one) for one in self.found])
         query = step.tasks[0].query.text
         self.ages.add(step.tasks[0].max_age)
+        assert step.tasks[0].query.titles, "a record without an abstract is screened by its title"
         if self.meanwhile is not None:
             await self.meanwhile()
         if self.outage:

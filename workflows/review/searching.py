@@ -100,7 +100,7 @@ class Searching:
         task = SearchTask(
             run_id=self.pace.id,
             source=query.source,
-            query=Query(text=query.query, limit=limit),
+            query=Query(text=query.query, limit=limit, titles=True),
             seconds=MAX_SEARCH_SECONDS,
             max_age=0,  # the report states when it was searched
         )

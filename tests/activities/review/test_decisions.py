@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.contracts.evidence import Evidence, Identifiers
+from activities.contracts.evidence import NO_ABSTRACT, Evidence, Identifiers
 from activities.evidence_store import make_ref
 from activities.review.archive import flow
 from activities.review.decisions import Decision, Marks
 from activities.review.files import read_records_file
 from activities.review.protocol import Columns
-from activities.review.records import NO_ABSTRACT, Records, UnreadableRecords, added, part
+from activities.review.records import Records, UnreadableRecords, added, part
 from activities.review.rounds import accuracy_of, draw_sample, next_round, restated, sample_size
 from activities.review.state import Course, ReviewState
 from activities.sources.library.records import SetAside

@@ -10,7 +10,7 @@ from lxml import etree
 
 from activities.configuration.question import SourceFilters, SourceSettings
 from activities.contracts.errors import Malformed, Refused
-from activities.contracts.evidence import Evidence, Filters, Query
+from activities.contracts.evidence import NO_ABSTRACT, Evidence, Filters, Query
 from activities.contracts.search import Preview
 from activities.search_activity import narrowed
 from activities.sources.base import search
@@ -57,6 +57,21 @@ async def test_a_long_list_of_ids_is_posted_and_as_fresh_as_a_short_one(
     assert b"22663011" in posted.body
     assert (len(answer.records), answer.set_aside) == (1, 199)
     assert answer.detail == "set aside: 199 not returned"
+
+
+@pytest.mark.parametrize("titles", [False, True])
+async def test_a_record_without_an_abstract_is_kept_where_titles_are_screened(
+    server: ReplayServer, source: Sourced, titles: bool
+) -> None:
+    tree = etree.fromstring(TRIAL.body)
+    etree.strip_elements(tree, "Abstract")
+    server.on("/esearch.fcgi", recorded("pubmed/esearch_json_1_hit.json"))
+    server.on(EFETCH, Reply(200, etree.tostring(tree), {"content-type": "text/xml"}))
+    answer = await search(source("pubmed"), Query(text="aspirin", limit=4, titles=titles))
+    assert answer.set_aside == (not titles)
+    assert [(one.text == one.title, NO_ABSTRACT in one.facts) for one in answer.records] == [
+        (True, True)
+    ] * titles
 
 
 @pytest.mark.parametrize(
