@@ -23,7 +23,7 @@ from activities.roles.assessment import MIN_ANSWERS
 from activities.roles.prompt import Works, clip, compose, left_out, one_line
 from activities.roles.role import Prompt
 from activities.text.normal_form import min_chars, normalise
-from activities.text.quotability import quote_fault
+from activities.text.quotability import heading_of, quote_fault
 from activities.text.sentences import MAX_SENTENCE, OF_THE_USER, Sentence, quotable, sentences
 from activities.text.tokens import terms
 
@@ -363,6 +363,7 @@ def _own_lines(
     A short one is quoted with what stands before it, the first of a text with what follows.
     """
     text, at = document.text, start
+    heading = heading_of(document.title, text)
     for line in text[start:end].splitlines(keepends=True):
         first, last = at, at + len(line)
         at, shown = last, one_line(line)
@@ -377,7 +378,7 @@ def _own_lines(
             else:
                 last = text.find("\n", last + 1) % (len(text) + 1)
         quote = text[first:last].strip()
-        stands = len(quote) <= MAX_SENTENCE and not _is_short(quote) and quote_fault(quote, document) is None
+        stands = len(quote) <= MAX_SENTENCE and not (_is_short(quote) or quote_fault(quote, heading))
         yield (
             shown[:MAX_SENTENCE_CHARS],
             Sentence(document.evidence_id, quote, start / len(text), is_row=True) if stands else None,

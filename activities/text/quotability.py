@@ -4,7 +4,7 @@ Its parts by their labels; no title, no citation line, no line of references or 
 
 import re
 
-from activities.contracts.evidence import Evidence, Statement
+from activities.contracts.evidence import Statement
 from activities.text.normal_form import min_chars, normalise
 
 LABEL = re.compile(
@@ -54,13 +54,10 @@ _AUTHORS_APA = re.compile(r"^\W*[A-Z][\w'-]+, (?:[A-Z]\. ?)++.*\((?:19|20)\d\d[a
 _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved\b", re.IGNORECASE)
 
 
-def quote_fault(quote: str, document: Evidence) -> Statement | None:
-    """Tell why a quote that is in the text still supports nothing: a title, a citation line, a reference."""
-    return fault_under(heading_of(document.title, document.text), quote)
+def quote_fault(quote: str, title: str) -> Statement | None:
+    """Tell why a quote that is in a text still supports nothing: a title, a citation line, a reference.
 
-
-def fault_under(title: str, quote: str) -> Statement | None:
-    """`quote_fault` of one of many quotes of a text, whose heading (`heading_of`) is known."""
+    `title`: that of the text (`heading_of`)."""
     plain, least = quote.casefold().strip(" ."), min_chars(title)
     is_longer = len(title) >= least > len(plain) - len(title) and title in plain
     if is_longer or (title and plain in title):

@@ -16,7 +16,7 @@ from activities.contracts.evidence import Evidence, EvidenceType
 from activities.text.language import ENGLISH, language_of
 from activities.text.layout import Unit, units
 from activities.text.normal_form import is_unspaced, min_chars, normalise
-from activities.text.quotability import LABEL, NEVER_QUOTED, fault_under, heading_of, holds_findings
+from activities.text.quotability import LABEL, NEVER_QUOTED, heading_of, holds_findings, quote_fault
 from activities.text.tokens import terms
 
 MAX_SENTENCE = 600
@@ -139,7 +139,7 @@ def split(
             plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
             may_stand = quotable(plain, own=True, row=run.is_row) and plain in whole
-            if not may_stand or _CAPTION.match(quote) or fault_under(heading, plain):
+            if not may_stand or _CAPTION.match(quote) or quote_fault(plain, heading):
                 continue
             result.append(
                 Sentence(

@@ -16,7 +16,7 @@ from functools import cache
 
 from activities.contracts.evidence import Evidence, Statement, Support
 from activities.text.normal_form import min_chars, normalise, occurs
-from activities.text.quotability import quote_fault
+from activities.text.quotability import heading_of, quote_fault
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class QuoteChecker:
                 refused.append(Statement.of("quote_too_short", min_chars=min_chars(quote)))
             elif not occurs(quote, self._text(document.evidence_id)):
                 refused.append(Statement.of("quote_not_in_text"))
-            elif fault := quote_fault(quote, document):
+            elif fault := quote_fault(quote, heading_of(document.title, document.text)):
                 refused.append(fault)
             else:
                 unique.setdefault((support.evidence_id, quote), support)
