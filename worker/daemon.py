@@ -70,20 +70,25 @@ async def end_stuck_runs(
 CHECK_SECONDS = 3.0
 """How long the Temporal server may take to answer a check."""
 TOUCH_SECONDS = 10.0
-"""Between two checks."""
+"""Between two touches."""
+UNREADY_SECONDS = 1.0
+"""Between two checks of a worker that cannot work."""
 
 
 async def touch_while_ready(path: Path | None, client: Client, polls: Callable[[], bool]) -> None:
-    """Touch the file again and again while the worker polls and its server answers; never returns.
+    """Touch the file again and again while the worker polls and its server answers.
 
-    An exec probe fails when the file is older than a minute: `test -n "$(find FILE -mmin -1)"`.
+    An exec probe fails when the file is older than a minute: `test -n "$(find FILE -mmin -1)"`. Without a file
+    it returns at once.
     """
-    while True:
-        if path is not None and await can_work(client, polls):
-            try:
-                path.touch()  # noqa: ASYNC240 - one system call
-            except OSError as error:
-                log.warning("ready_file_not_written", path=str(path), error=str(error))
+    while path is not None:
+        if not await can_work(client, polls):
+            await asyncio.sleep(UNREADY_SECONDS)
+            continue
+        try:
+            path.touch()  # noqa: ASYNC240 - one system call
+        except OSError as error:
+            log.warning("ready_file_not_written", path=str(path), error=str(error))
         await asyncio.sleep(TOUCH_SECONDS)
 
 

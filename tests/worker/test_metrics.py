@@ -88,7 +88,8 @@ def test_what_a_failed_search_says_is_counted() -> None:
 async def test_a_worker_that_cannot_work_does_not_touch_its_ready_file(
     temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(readiness, "TOUCH_SECONDS", 0.05)
+    for interval in ("TOUCH_SECONDS", "UNREADY_SECONDS"):
+        monkeypatch.setattr(readiness, interval, 0.05)
     polls, path = False, tmp_path / "ready"
     touching = asyncio.create_task(readiness.touch_while_ready(path, temporal_client, lambda: polls))
     await asyncio.sleep(0.3)
@@ -100,6 +101,19 @@ async def test_a_worker_that_cannot_work_does_not_touch_its_ready_file(
     last = path.stat().st_mtime_ns
     await asyncio.sleep(0.3)
     assert path.stat().st_mtime_ns == last
+    touching.cancel()
+
+
+async def test_a_worker_is_ready_as_soon_as_it_polls(
+    temporal_client: Client, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(readiness, "TOUCH_SECONDS", 3600.0)
+    monkeypatch.setattr(readiness, "UNREADY_SECONDS", 0.05)
+    polls, path = False, tmp_path / "ready"
+    touching = asyncio.create_task(readiness.touch_while_ready(path, temporal_client, lambda: polls))
+    await asyncio.sleep(0.2)
+    polls = True
+    await until(_exists(path), bool)
     touching.cancel()
 
 
