@@ -78,8 +78,8 @@ UNREADY_SECONDS = 1.0
 async def touch_while_ready(path: Path | None, client: Client, polls: Callable[[], bool]) -> None:
     """Touch the file again and again while the worker polls and its server answers.
 
-    An exec probe fails when the file is older than a minute: `test -n "$(find FILE -mmin -1)"`. Without a file
-    it returns at once.
+    An exec probe fails when the file is older than a minute: `test -n "$(find FILE -mmin -1)"`. Without
+    a file it returns at once.
     """
     while path is not None:
         if not await can_work(client, polls):
