@@ -66,6 +66,7 @@ _ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII":
 _AMBIGUOUS = frozenset(("I", "IV", "V", "VI"))
 """Roman numerals that are as often other words."""
 _PERCENT = r"[\s-](?:per\s?cent(?:age|o)?|Prozent|procent|pour\s?cent|por\s?c[ie]{1,2}nto)\b"
+_OF_A_HUNDRED = re.compile(_PERCENT, re.IGNORECASE)
 _FRACTION = "\u2044"
 """What the normal form of a fraction of one character has: `12\u00bd` is `121\u20442` in it."""
 _NUMBER = re.compile(
@@ -222,7 +223,7 @@ def read(text: str, language: str = "") -> Read:
     characters = list(rest)
     for figure in numbers:
         characters[figure.start : figure.end] = "#" * (figure.end - figure.start)
-    rest = re.sub(_PERCENT, _blank, "".join(characters), flags=re.IGNORECASE)  # its `cent` is no number
+    rest = _OF_A_HUNDRED.sub(_blank, "".join(characters))  # its `cent` is no number
     numbers += [*_in_words(rest, language), *map(_in_han, _HAN.finditer(rest))]
     numbers.sort(key=lambda number: number.start)
     return Read(tuple(_scaled_alike(numbers, plain, _scales(language))), tuple(codes))
@@ -263,7 +264,7 @@ def stated(text: str) -> Stated:
     )
 
 
-_APART = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*|\d+[ -](?:{'|'.join(GREEK.values())})\b")
+_APART = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*|(?<!\d)\d++[ -](?:{'|'.join(GREEK.values())})\b")
 """A name whose number or Greek letter stands apart: `IL 6`, `TiO 2`, `1 beta`."""
 
 
