@@ -64,7 +64,8 @@ def read_tex(data: bytes) -> Text:
         from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode
 
         reader = _document_reader()
-    nodes, _, _ = _walker(_with_own_words(decode(data))).get_latex_nodes()
+    walker, context = _walker()
+    nodes, _, _ = walker(_with_own_words(decode(data)), latex_context=context).get_latex_nodes()
     environments = (n for n in nodes if isinstance(n, LatexEnvironmentNode))
     body = next((n.nodelist for n in environments if n.environmentname == "document"), nodes)
     fields: dict[str, str] = {}
@@ -88,17 +89,20 @@ def read_tex(data: bytes) -> Text:
 
 def _document_reader() -> Any:  # noqa: ANN401 - pylatexenc ships no types
     """Return what makes text of the nodes of a document; its footnotes are in `notes`."""
-    from pylatexenc.latex2text import (
-        EnvironmentTextSpec,
-        LatexNodes2Text,
-        MacroTextSpec,
-        get_default_latex_context_db,
-    )
+    from pylatexenc.latex2text import LatexNodes2Text
 
-    notes: list[str] = []
+    reader = LatexNodes2Text(latex_context=_document_context(), keep_comments=False)
+    reader.notes = []
+    return reader
+
+
+@cache
+def _document_context() -> "LatexContextDb":
+    """Return what the macros and environments of a document stand for."""
+    from pylatexenc.latex2text import EnvironmentTextSpec, MacroTextSpec, get_default_latex_context_db
 
     def note(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
-        notes.append(" ".join(_argument(node, l2tobj).split()))
+        l2tobj.notes.append(" ".join(_argument(node, l2tobj).split()))
         return ""
 
     def heading(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
@@ -119,9 +123,7 @@ def _document_reader() -> Any:  # noqa: ANN401 - pylatexenc ships no types
         ],
         prepend=True,
     )
-    reader = LatexNodes2Text(latex_context=context, keep_comments=False)
-    reader.notes = notes
-    return reader
+    return context
 
 
 def _argument(node: Any, reader: Any) -> str:  # noqa: ANN401 - as above
@@ -165,8 +167,11 @@ def _with_own_words(source: str) -> str:
     return _COMMAND.sub(shown, _DEFINITION.sub("", source))
 
 
-def _walker(source: str) -> "LatexWalker":
-    """Return a parser of LaTeX that takes words at once, and not letter by letter as the library does."""
+@cache
+def _walker() -> "tuple[type[LatexWalker], LatexContextDb]":
+    """Return a parser of LaTeX that takes words at once, and not letter by letter as the library does.
+
+    And the macros with arguments that it knows."""
     from pylatexenc.latexwalker import LatexToken, LatexWalker, get_default_latex_context_db
     from pylatexenc.macrospec import MacroSpec
 
@@ -185,7 +190,7 @@ def _walker(source: str) -> "LatexWalker":
 
     context = get_default_latex_context_db()
     context.add_context_category("documents", macros=[MacroSpec("thanks", "{")], prepend=True)
-    return Walker(source, latex_context=context)
+    return Walker, context
 
 
 def latex_text(value: str) -> str:
