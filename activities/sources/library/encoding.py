@@ -104,8 +104,9 @@ class Encoding:
             if len(self._numbers) > MAX_TITLES:
                 return None
             titles = [document.title for document in self._store.documents(self._numbers)]
-            vectors = self._model.encode([query, *titles])
-            return self._model.scale * np.asarray(vectors[1:] @ vectors[0], np.float64)
+            vectors = Passages(self._store).encode(self._model, titles)
+            nearness = vectors @ self._model.encode([query])[0]
+            return self._model.scale * np.asarray(nearness, np.float64)
         if sum(counts.values()) > MAX_SENTENCES:
             return None
         vector = self._model.encode([query])[0]

@@ -196,8 +196,7 @@ async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
 async def test_what_a_search_had_encoded_is_read_by_other_processes(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in ("MAX_LETTERS_BEFORE", "MAX_TITLES"):
-        monkeypatch.setattr(encoding, name, 0)
+    monkeypatch.setattr(encoding, "MAX_LETTERS_BEFORE", 0)
     monkeypatch.setattr(encoding, "QUIET_SECONDS", 60.0)
     model = embedder(("en",))
     assert model is not None
