@@ -373,9 +373,9 @@ def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, 
 def _scaled_alike(numbers: Sequence[Number], text: str, scales: Mapping[str, int]) -> Iterator[Number]:
     """Yield the numbers, the first half of a range (`20 to 30 million`) also with the scale of the second."""
     for number, other in zip_longest(numbers, numbers[1:]):
-        if other and number.value < 1_000 and _TO.fullmatch(text, number.end, other.start):
-            shown = other.shown.casefold()
-            scale = next((scale for word, scale in scales.items() if shown.endswith(word)), 1)
+        is_half = other and number.role == "figure" and _TO.fullmatch(text, number.end, other.start)
+        shown = other.shown.casefold() if other and is_half and number.value < 1_000 else ""
+        if scale := next((scale for word, scale in scales.items() if shown.endswith(word)), 0):
             readings = dict.fromkeys((*number.readings, (number.value * scale,)))
             number = replace(number, readings=tuple(readings))
         yield number

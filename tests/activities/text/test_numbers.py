@@ -66,6 +66,7 @@ BILL = """date,item,amount
         ("20 to 30 million people", ["20", "20000000", "30", "30000000"]),
         ("thirty to fifty thousand people", ["30", "30000", "50000"]),
         ("3\u52305\u4e07\u4eba", ["3", "30000", "5", "50000"]),
+        ("8 to 12 patients", ["8", "12"]),
         ("quatre pour cent contre vingt-six pour cent des patients", ["4", "26"]),
         ("El seis por ciento de los pacientes", ["6"]),
         (
@@ -153,6 +154,7 @@ def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool)
         ("on 3 May 2024", "2024-04-03", "3 May 2024"),
         ("on 3 May 2024", "2024-04-03, in May 2024", "3 May 2024"),
         ("on 3 May 2024", "2024-04-03 and 2024-05-03", ""),
+        ("from 3 May 2024 to 5 April 2025", "3 patients; 5 April 2025", "3 May 2024"),
         ("Am 28. Juni 2012 kam der Sturm.", "On 28 May 2012 it came.", "28. Juni 2012"),
         ("Am 28. Mai 2012 kam der Sturm.", "On 28 May 2012 it came.", ""),
         ("Die Miete ist bis zum 31.3. zu zahlen.", "The rent is due by 31 March.", ""),
