@@ -168,12 +168,13 @@ def _dates(text: str) -> list[Date]:
 
 def _is_day(day: date, number: Number, text: str) -> bool:
     """Tell whether a number of a text is a day: its date, or its number beside the name of its month."""
+    if day.day not in number.values:
+        return False
     if dates := _dates(number.shown):
         return dates[0].day == day
     if len(parts := number.readings[0]) > 2:  # 16.05.25
-        return {day.day, day.month} <= set(parts)
-    named = (days_in(text, language) for language in LANGUAGES)
-    return day.day in number.values and any(f"{day:%m-%d}" in days for days in named)
+        return day.month in parts
+    return any(f"{day:%m-%d}" in days_in(text, language) for language in LANGUAGES)
 
 
 class Result(NamedTuple):
