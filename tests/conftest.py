@@ -46,7 +46,7 @@ the fresh home of a test need not build it."""
 
 WAITING = ("e2e", "security", "worker", "test_compose.py", "test_examples.py")
 """Files and folders whose tests wait for servers, workers and commands of their own."""
-WAITED_FOR = {"home", "shared_home", "dev_server"}
+WAITED_FOR = {"home", "shared_home", "dev_server", "finished"}
 """Fixtures of tests that wait for a real server."""
 COMPILED = Path(os.environ["COMPILED"]) if "COMPILED" in os.environ else None
 """The file that the first of several processes makes when it has compiled what the tests import."""
