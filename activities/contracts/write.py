@@ -84,6 +84,15 @@ class DraftParagraph(Frozen):
     """Id of its section, where all sections are written in one call."""
 
 
+class Written(Frozen):
+    """A draft as its writer sent it."""
+
+    report: str
+    """Markdown with the labels of the prompt, its figures filled in."""
+    computed: tuple[str, ...] = ()
+    proposed: tuple[str, ...] = ()
+
+
 class SectionDraft(Frozen):
     """Draft of one section; every sentence is a claim.
 
@@ -109,12 +118,10 @@ class SectionDraft(Frozen):
     """How well the second reader read it, in all calls."""
     untranslated: tuple[Support, ...] = ()
     """See `Verdicts.untranslated`."""
-    lacks: tuple[str, ...] = ()
-    """See `Verdicts.lacks`."""
+    written: Written | None = None
+    """What its writer sent, for its revision; None where the writer is asked for none."""
     former: tuple[DraftClaim, ...] = ()
     """Sentences that stood until a second wording took their place; they stand again where that falls."""
-    added: tuple[tuple[str, DraftClaim], ...] = ()
-    """New sentences of a second wording, each with the id of the one that it stands behind."""
     translations: tuple[DraftClaim, ...] = ()
     """Quotes in the language of the report, by the writer; printed beside them where the second reader
     confirmed it."""
@@ -231,11 +238,6 @@ def _with_shared(value: object) -> Iterator[dict[str, object]]:
             yield from _with_shared(each)
 
 
-def work_mark(evidence_id: str) -> str:
-    """Return how a text names a work that each prompt shows under a label of its own."""
-    return f"{{{evidence_id}}}"
-
-
 def named(section_id: str, draft: SectionDraft) -> SectionDraft:
     """Return the draft with the ids of its sentences.
 
@@ -303,8 +305,12 @@ class WriteInput(StepContext):
     writer leaves out are `out`."""
     untranslated: tuple[Support, ...] = ()
     """Quotes in another language than the report, which are translated in the same call."""
-    lacks: tuple[str, ...] = ()
-    """Points that the second reader misses, for which sentences may be added; `failed` has the whole text."""
+    first: Written | None = None
+    """The draft that is to be criticised and written once more, whole."""
+    refused: tuple[Refused, ...] = ()
+    """The sentences of `first` that a check refused."""
+    works_room: int = 0
+    """Tokens that the works had in the prompt of `first`, so that they have its labels; 0: as many as fit."""
     computed: tuple[str, ...] = ()
     """The computations of the other sentences of a text with refused ones."""
 
@@ -322,8 +328,6 @@ class VerifyInput(StepContext):
     """See `SectionDraft.works_room`; 0: as many works as fit."""
     near_misses: tuple[DraftClaim, ...] = ()
     """See `SectionDraft.near_misses`."""
-    is_whole: bool = False
-    """The sentences are a whole text, so that the reader may say what it lacks."""
 
 
 class SentenceVerdict(Frozen):
@@ -342,8 +346,6 @@ class Verdicts(Frozen):
     verdicts: tuple[SentenceVerdict, ...] = ()
     untranslated: tuple[Support, ...] = ()
     """The quotes of sentences that stand which are in another language than the report."""
-    lacks: tuple[str, ...] = ()
-    """What must change in the text; works stand in it as `work_mark` writes them."""
     vigilance: Vigilance = Vigilance()
     """How well the reader read, by the control sentences of this call."""
 

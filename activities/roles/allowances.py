@@ -43,8 +43,6 @@ LINE_TOKENS = 30
 """Tokens of a sentence beside its words as its writer is shown it again: label, works, reason."""
 VERDICT_TOKENS = 60
 """Tokens of its verdict, and a share of those on controls."""
-LACKS_TOKENS = 1_200
-"""Tokens of what a second reader of a whole text finds lacking."""
 EFFECT_TOKENS = 400
 """Tokens of an appraiser's answer for each work: its effects on two or three outcomes, most fields empty."""
 WORKS_A_BATCH, WORKS_A_BATCH_LARGE = 12, 16
@@ -129,7 +127,7 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     whole = math.ceil((WRITER_FRAME_TOKENS + shown + read) / PROMPT_SHARE)
     verdicts = 0
     if isinstance(step, VerifyInput):
-        verdicts = len(step.sentences) * VERDICT_TOKENS + LACKS_TOKENS * step.is_whole
+        verdicts = len(step.sentences) * VERDICT_TOKENS
     is_whole = isinstance(step, WriteInput) and not (step.other_sections or step.failed)
     return Allowance(
         input_tokens=max(whole, allowance.input_tokens),
@@ -140,7 +138,9 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
 def _tokens_again(step: WriteInput) -> int:
     """Tokens of what a writer is to write once more, of what it computed and of what a reader misses."""
     sentences = [claim.text for paragraph in step.failed for claim in paragraph.claims]
-    texts = [*sentences, *step.computed, *step.lacks, *(quote.quote for quote in step.untranslated)]
+    texts = [*sentences, *step.computed, *(quote.quote for quote in step.untranslated)]
+    if step.first:
+        texts += [step.first.report, *step.first.computed, *(refusal.text for refusal in step.refused)]
     chars = sum(len(text.encode()) for text in texts)
     return math.ceil(chars / BYTES_PER_TOKEN) + LINE_TOKENS * len(texts)
 

@@ -37,6 +37,7 @@ class Checks:
         works = [*map(gate.whole, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, [*works, text])
         self._proposed = [number.shown for text in proposed for number in figures(text)]
+        self._asked = {number.shown for number in figures(prompt.question)}
         self._near: Collection[str] = ()
         """The works that the block of a sentence cites."""
         self._general = 0
@@ -73,7 +74,7 @@ class Checks:
         about = "\n".join((self._about, *headings))
         decision = self._decided(claim, claim.text, about)
         is_new = not claim.cites and (decision.refusal or decision.computed)
-        own = {f.shown for f in figures(claim.text)} if is_new else set()
+        own = {f.shown for f in figures(claim.text)} - self._asked if is_new else set()
         if proposed := tuple(n for n in dict.fromkeys(self._proposed) if n in own):
             claim = claim.replace(proposed=proposed)
             about = "\n".join((about, *proposed))

@@ -1,10 +1,10 @@
 """The sentences of a draft that a check refused, which its writer writes once more; and translated quotes."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from activities.contracts.evidence import Evidence
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput, work_mark
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.messages import english_name
 from activities.report.formats.statements import sentence as in_words
 from activities.roles.allowances import MAX_CHARS_TOGETHER
@@ -25,24 +25,8 @@ MAX_FIELD_CHARS = 300
 MAX_EXPRESSIONS = 80
 MAX_COMPUTED_SHOWN = 80
 MAX_TRANSLATION_CHARS = 900
-MAX_ADDED = 10
-CHANGED = (
-    "Then read the whole text as the one who asked and will use it today, and as the one who receives "
-    "what it is to send, and write once more, whether it was refused or not, what a point above calls "
-    "wrong, what contradicts itself (its opening, tables, advice and the text to be sent), what a "
-    "figure computed in the same text or a correction of yours makes wrong or surer than it may be, "
-    "what says more than it can (whom it holds for, how sure it is), and where a text to be sent "
-    "admits, offers or gives up without condition what the answer says to keep, or leaves out what its "
-    "reader needs to follow it. "
-)
 TASK_AGAIN = "Write the refused sentences once more. "
-NONE_REFUSED = "No sentence was refused. "
 ANSWER = "Answer with JSON."
-ADDED = (
-    "`added`: for each point above that the text misses, that is right and changes the answer or what "
-    "is decided on it, a sentence in the form of `text`, behind the sentence (`after`, its label) where a "
-    "reader looks for it; none for what the text says already, or the works do not bear out. "
-)
 TRANSLATIONS = (
     "`translations`: each quote listed above (`quote`, its label) in {language} (`text`), as a translator "
     "would write it; it is printed beside the quote as a translation. "
@@ -55,11 +39,6 @@ class WrittenAgain(Loose):
     cells: Fields = limits(items=MAX_COLUMNS, length=MAX_FIELD_CHARS, default_factory=list)
 
 
-class Added(Loose):
-    after: OneClaim = ""
-    text: Text = limits(length=gate.MAX_CLAIM_CHARS, default="")
-
-
 class Translated(Loose):
     quote: Text = limits(length=8, default="")
     text: Text = limits(length=MAX_TRANSLATION_CHARS, default="")
@@ -67,7 +46,6 @@ class Translated(Loose):
 
 class AgainAnswer(Loose):
     sentences: list[WrittenAgain] = limits(default_factory=list)
-    added: list[Added] = limits(items=MAX_ADDED, default_factory=list)
     computed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
     proposed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
     translations: list[Translated] = limits(default_factory=list)
@@ -95,11 +73,6 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             text = f"{one_line(fields if claim.is_row else words)} [{cites}]"
             blocks[-1].append(f"{label}{shape}: {text.removesuffix(' []')}{refused}{leans}")
     rows = "\n\n".join("\n".join(block) for block in blocks)
-    has_refused = any(claim.state != "stands" or claim.problem for p in step.failed for claim in p.claims)
-    asked = (TASK_AGAIN if has_refused else NONE_REFUSED) if rows else ""
-    lacks = step.lacks
-    for name, label in ids.items():
-        lacks = tuple(text.replace(work_mark(name), label) for text in lacks)
     quotes = [f"T{n}: {one_line(support.quote)}" for n, support in enumerate(step.untranslated, 1)]
     translating = TRANSLATIONS.format(language=english_name(step.language)) if quotes else ""
     prompt = compose_works(
@@ -110,18 +83,16 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
         inputs=[
             listed("Computed in the same text", step.computed, MAX_COMPUTED_SHOWN, 160),
             "Paragraphs:\n" + fenced("claims", rows) if rows else "",
-            listed("Missed by a reader of the works", lacks, each=800),
             "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
         ],
         together=MAX_CHARS_TOGETHER,
-        task="".join((asked, CHANGED + ADDED if step.lacks else "", translating, ANSWER)),
+        task="".join((TASK_AGAIN if rows else "", translating, ANSWER)),
     )
     unasked = {
         "translations": quotes,
         "sentences": rows,
         "computed": rows,
         "proposed": rows,
-        "added": step.lacks,
     }
     choices = {name: () for name, wanted in unasked.items() if not wanted}
     return replace(
@@ -140,7 +111,7 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     """
     rows = [claim for paragraph in step.failed for claim in paragraph.claims]
     leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
-    first = {c.id: c for c in rows if step.lacks or is_rewordable(c) or c.id in leaning}
+    first = {c.id: c for c in rows if is_rewordable(c) or c.id in leaning}
     texts = [text for again in answer.sentences for text in (again.text, *again.cells)]
     text = "\n".join((*(claim.text for claim in rows), *texts, *step.computed))
     checks = Checks(prompt, [*answer.computed, *step.computed], answer.proposed, text)
@@ -177,24 +148,7 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     return SectionDraft(
         paragraphs=(DraftParagraph(claims=claims),) if claims else (),
         translations=tuple(_translations(step, answer)),
-        added=tuple(_added(prompt, answer, {claim.id: claim for claim in rows}, checks, step.language)),
     )
-
-
-def _added(
-    prompt: Prompt, answer: AgainAnswer, claims: Mapping[str, DraftClaim], checks: Checks, language: str
-) -> Iterator[tuple[str, DraftClaim]]:
-    """Yield the sentences that are new, each with the one that it stands behind, for the second reader."""
-    for place, one in enumerate(answer.added[:MAX_ADDED], 1):
-        before = claims.get(prompt.claims.get(one.after, ""))
-        written = sentence(checks.filled(one.text, language), works_shown(prompt))
-        if before is None or written is None:
-            continue
-        place_of_it = {name: getattr(before, name) for name in ("item", "number", "letter")}
-        new = written.claim.replace(id=f"{before.id}.n{place}", **place_of_it)
-        claim = checks.claim(new)
-        if claim.state != "refused":
-            yield before.id, claim.replace(reworded=True)
 
 
 def _translations(step: WriteInput, answer: AgainAnswer) -> Iterator[DraftClaim]:

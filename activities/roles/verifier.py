@@ -5,26 +5,18 @@ sentences follow, each with the works that it cites, and among them control sent
 measured (`activities.verification.controls`).
 """
 
-import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
 from activities.contracts.evidence import Evidence, Statement, Support, Vigilance
-from activities.contracts.write import (
-    DraftClaim,
-    SentenceKind,
-    SentenceVerdict,
-    Verdicts,
-    VerifyInput,
-    work_mark,
-)
+from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict, Verdicts, VerifyInput
 from activities.models.base import BYTES_PER_TOKEN, estimate
 from activities.roles.allowances import MAX_CHARS_TOGETHER
-from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Texts, Truth, limits
+from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Truth, limits
 from activities.roles.prompt import clip, fenced, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, line, lines, one_of, supports
+from activities.roles.validation import cited, line, one_of, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
 from activities.text.numbers import figures
 from activities.text.sentences import Sentence, language_in
@@ -45,23 +37,9 @@ MAX_CARRYING = 16
 """Sentences that are named as carrying one: as many as a writer may rest it on."""
 MAX_TRANSLATIONS = 24
 """Quotes in another language than the report that are translated."""
-MAX_LACKS, MAX_LACK_CHARS = 10, 400
-"""Points that a whole text lacks, and characters of each."""
-_WORK = re.compile(r"\bE\d{1,3}\b")
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
-LACKS = (
-    "`lacks`: at most ten things that must change before the one who asked can use the text today, or the "
-    "one who gets what it is to send can follow it; the gravest first, each with what should stand there "
-    "and the labels of its works (E1). What these works say that changes the answer or what is decided on "
-    "it, and the text leaves out: a result that speaks against it, an outcome, a harm, a group, a "
-    "condition, a consequence; a part of the question without a verdict; where the text contradicts itself "
-    "(opening, tables, advice, what is to be sent), says more than it can, gives up in what is to be sent "
-    "what the answer says to keep, or leaves out there what its reader needs to check it. No matter of "
-    "taste, and nothing on a sentence that you call `no`; empty where nothing is. "
-)
-"""The request to a reader who sees a whole text."""
 MARKS: dict[SentenceKind, str] = {
     "transition": " (a heading)",
     "translation": " (a translation: `yes` only if it says what that sentence says, no more, no less)",
@@ -80,7 +58,6 @@ class VerdictAnswer(Loose):
 
 class VerdictsAnswer(Loose):
     verdicts: list[VerdictAnswer]
-    lacks: Texts = limits(items=MAX_LACKS, length=MAX_LACK_CHARS, default_factory=list)
 
 
 class _Rows:
@@ -169,7 +146,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
                 "Sentences:\n" + fenced("claims", "\n".join(lines)),
             ],
             judged=step.judgements,
-            task=f"{LACKS if step.is_whole else ''}{TASK}",
+            task=TASK,
             together=MAX_CHARS_TOGETHER,
             most=most,
         )
@@ -193,8 +170,6 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
         "SentenceLabel": tuple(rows.labels),
         "verdicts.supported": SUPPORTED,
     }
-    if not step.is_whole:
-        choices["lacks"] = ()
     return replace(
         prompt,
         sentences=rows.labels,
@@ -261,20 +236,9 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         Verdicts(
             verdicts=tuple(verdicts),
             untranslated=tuple(dict.fromkeys(untranslated))[:MAX_TRANSLATIONS],
-            lacks=_lacks(answer.lacks, prompt) if step.is_whole else (),
             vigilance=vigilance,
         )
     )
-
-
-def _lacks(texts: Sequence[str], prompt: Prompt) -> tuple[str, ...]:
-    """Return what a text lacks, with works by their ids: the labels are those of this prompt alone."""
-
-    def identified(match: re.Match[str]) -> str:
-        work = prompt.shown.get(match[0])
-        return work_mark(work.evidence_id) if work else match[0]
-
-    return tuple(_WORK.sub(identified, text) for text in lines(texts, MAX_LACKS, MAX_LACK_CHARS))
 
 
 def _says(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection[str]) -> bool:

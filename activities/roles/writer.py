@@ -11,7 +11,7 @@ from dataclasses import replace
 from rapidfuzz import fuzz
 
 from activities.contracts.evidence import Evidence
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput, Written
 from activities.extractive import passages
 from activities.messages import N_
 from activities.roles.allowances import MAX_CHARS_TOGETHER
@@ -19,6 +19,7 @@ from activities.roles.claims import Checks, works_shown
 from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import listed
 from activities.roles.prose import Block, WrittenText, read, sentence
+from activities.roles.revision import MAX_CRITIQUE, MAX_CRITIQUE_CHARS, REVISE, draft_shown
 from activities.roles.rewording import AgainAnswer, accept_again, render_again
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line
@@ -68,6 +69,7 @@ BESIDE_OTHERS = (
 
 
 class DraftAnswer(Loose):
+    critique: Texts = limits(items=MAX_CRITIQUE, length=MAX_CRITIQUE_CHARS, default_factory=list)
     report: Text = limits(length=MAX_REPORT_CHARS, default="")
     computed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
     proposed: Texts = limits(items=MAX_PROPOSED, length=MAX_PROPOSED_CHARS, default_factory=list)
@@ -81,7 +83,8 @@ AnyDraft = DraftAnswer | AgainAnswer
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.failed or step.untranslated:
         return render_again(step, documents, room)
-    tested, left_open = room >= MIN_ROOM_FOR_NEAR_MISSES, _left_open(step)
+    first, left_open = step.first, _left_open(step)
+    tested = room >= MIN_ROOM_FOR_NEAR_MISSES and first is None
     sections = [f"{section.title}: {section.key_question}" for section in step.outline]
     prompt = compose_works(
         "writer",
@@ -98,12 +101,16 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listed("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
             listed("Left open", [f"{name}: {gap}" for name, gap in left_open.items()], MAX_LEFT_OPEN),
+            *(draft_shown(first, step.refused) if first else ()),
         ],
         judged=step.judgements,
         together=MAX_CHARS_TOGETHER,
-        task="".join((NEAR_MISSES if tested else "", SETTLED if left_open else "", TASK)),
+        most=step.works_room,
+        task="".join(
+            (NEAR_MISSES if tested else "", SETTLED if left_open else "", REVISE if first else TASK)
+        ),
     )
-    asked = {"near_misses": tested, "settled": bool(left_open)}
+    asked = {"critique": first, "near_misses": tested, "settled": left_open}
     choices: dict[str, tuple[str, ...]] = {name: () for name, wanted in asked.items() if not wanted}
     return replace(prompt, choices={**prompt.choices, **choices})
 
@@ -117,8 +124,11 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     """Accept the draft: every sentence with what the gate decides of it."""
     if isinstance(answer, AgainAnswer):
         return Accepted(accept_again(step, prompt, answer))
-    checks = Checks(prompt, answer.computed, answer.proposed, answer.report)
+    first = step.first or Written(report="")
+    computed, proposed = (*answer.computed, *first.computed), (*answer.proposed, *first.proposed)
+    checks = Checks(prompt, computed, proposed, answer.report)
     report = checks.filled(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
+    is_revised = step.first is None and step.model.effort != "small"
     text = read(report, works_shown(prompt), step.language)
     direct = tuple(
         claim.replace(begins=claim.begins or bool(place and not number and not claim.item))
@@ -139,6 +149,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
                 [checks.filled(text, step.language) for text in answer.near_misses], prompt
             ),
             refused=tuple(checks.refused),
+            written=Written(report=report, computed=computed, proposed=proposed) if is_revised else None,
         )
     )
 

@@ -1,8 +1,9 @@
 """What becomes of the sentences of a draft between its writer and the page.
 
-The order: the writer's draft -> `to_read`, asked in one call -> `with_verdicts` -> what was refused is
-written once more (`to_reword`, `with_rewordings`) while the editor works -> what is open then is read in one
-call -> `printed`. The gate decides; this carries what it decided. Pure functions, which workflows call.
+The order: the writer's draft -> `to_read`, asked in one call -> `with_verdicts` -> the revision of a
+whole report (`revised`, `better`), of which what is new is read likewise -> what was refused is written
+once more (`to_reword`, `with_rewordings`) while the editor works -> what is open then is read in one call
+-> `printed`. The gate decides; this carries what it decided. Pure functions, which workflows call.
 """
 
 from collections import Counter
@@ -22,6 +23,8 @@ MAX_REFUSED_CHARS = 600
 NOTABLE_LOSS = 1 / 3
 """Share of a draft's sentences from which the run says that checks refused them."""
 
+MIN_REVISED = 0.5
+"""Share of the characters that stand in a first draft, below which its revision does not take its place."""
 READ = frozenset({"not_supported", "not_carried", "not_confirmed"})
 """Codes of why a sentence does not stand that a second reader has read."""
 
@@ -74,8 +77,7 @@ def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, counted: bool = Tr
     read = verdicts.vigilance if counted else Vigilance()
     changed = draft.changed(lambda claim: (change(claim),))
     untranslated = (*draft.untranslated, *(verdicts.untranslated if counted else ()))
-    lacks = draft.lacks or (verdicts.lacks if counted else ())
-    return changed.replace(vigilance=draft.vigilance + read, untranslated=untranslated, lacks=lacks)
+    return changed.replace(vigilance=draft.vigilance + read, untranslated=untranslated)
 
 
 def was_read(sentence: DraftClaim) -> bool:
@@ -102,15 +104,14 @@ def in_place(claims: Iterable[C]) -> Iterator[C]:
         before = f"{before} {claim.text}".strip()
 
 
-def to_reword(draft: SectionDraft, *, whole: bool = False) -> tuple[DraftParagraph, ...]:
+def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
     """Return the paragraphs that the writer is to write once more, without what their sentences rest on.
 
-    Those with sentences that `is_rewordable`, of a list or a table these alone; `whole`: all, of a text that
-    lacks something."""
+    Those with sentences that `is_rewordable`, of a list or a table these alone."""
     shown = (
-        [claim for claim in paragraph.claims if whole or is_rewordable(claim) or not claim.is_row]
+        [claim for claim in paragraph.claims if is_rewordable(claim) or not claim.is_row]
         for paragraph in (DraftParagraph(claims=draft.answer), *draft.paragraphs)
-        if whole or any(map(is_rewordable, paragraph.claims))
+        if any(map(is_rewordable, paragraph.claims))
     )
     bare = ([c.replace(cites=works_of(c), support=(), computed=(), marks=()) for c in row] for row in shown)
     return tuple(DraftParagraph(claims=tuple(claims)) for claims in bare if claims)
@@ -121,6 +122,49 @@ def is_rewordable(claim: DraftClaim) -> bool:
     if claim.problem is None:
         return claim.state == "refused" and not claim.reworded
     return claim.problem.code != "not_confirmed" and not claim.reworded
+
+
+def revised(written: SectionDraft, first: SectionDraft, second: SectionDraft) -> SectionDraft:
+    """Return the revision of a draft with the verdicts on the sentences that it left as they were.
+
+    `written`: the first draft as its writer gave it; `first`: after its second reader. What was refused of it
+    and changed is recorded."""
+    read = {claim.id: claim for claim in (*first.claims, *first.headings)}
+    decided = {
+        _words(claim): read[claim.id]
+        for claim in (*written.claims, *written.headings)
+        if claim.state == "ask" and read[claim.id].state != "ask"
+    }
+    left: set[str] = set()
+
+    def change(claim: DraftClaim) -> tuple[DraftClaim, ...]:
+        before = decided.get(_words(claim)) if claim.state == "ask" else None
+        if before is None:
+            return (claim,)
+        left.add(before.id)
+        place = {
+            name: getattr(claim, name) for name in ("id", "item", "number", "strong", "begins", "letter")
+        }
+        return (before.replace(**place),)
+
+    changed = second.changed(change)
+    gone = (refused(c, "reworded") for c in first.claims if c.state == "refused" and c.id not in left)
+    return changed.replace(
+        vigilance=first.vigilance, untranslated=first.untranslated, refused=(*second.refused, *gone)
+    )
+
+
+def _words(claim: DraftClaim) -> tuple[object, ...]:
+    """Return what makes a sentence the same: its words, and the works that its writer cites."""
+    return claim.text, claim.cells, claim.kind, claim.cites
+
+
+def better(first: SectionDraft, second: SectionDraft) -> SectionDraft:
+    """Return a revision, or the first draft where notably less of the revision stands."""
+    texts = [sum(len(c.text) for c in draft.claims if c.state == "stands") for draft in (first, second)]
+    is_short = texts[1] < MIN_REVISED * texts[0]
+    is_worse = loss(second) > max(loss(first), NOTABLE_LOSS)
+    return first if is_short or is_worse or not second.claims else second
 
 
 def leaned_on(claims: Iterable[DraftClaim | Claim]) -> set[str]:
@@ -154,30 +198,11 @@ def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDra
             former.append(claim)
         return (again,)
 
-    changed = _with_added(draft.changed(change), rewordings.added)
-    return changed.replace(
+    return draft.changed(change).replace(
         refused=(*draft.refused, *gone),
         translations=(*draft.translations, *rewordings.translations),
         former=(*draft.former, *former),
     )
-
-
-def _with_added(draft: SectionDraft, added: Sequence[tuple[str, DraftClaim]]) -> SectionDraft:
-    """Return a draft with new sentences, each behind the one that it names, or behind the table of that."""
-
-    def each(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
-        placed: list[DraftClaim] = []
-        behind_table: list[DraftClaim] = []
-        for claim in claims:
-            if not claim.is_row:
-                placed += behind_table
-                behind_table = []
-            placed.append(claim)
-            (behind_table if claim.is_row else placed).extend(c for name, c in added if name == claim.id)
-        return (*placed, *behind_table)
-
-    paragraphs = tuple(paragraph.replace(claims=each(paragraph.claims)) for paragraph in draft.paragraphs)
-    return draft.replace(answer=each(draft.answer), paragraphs=paragraphs)
 
 
 def printed(draft: SectionDraft) -> SectionDraft:

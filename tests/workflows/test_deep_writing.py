@@ -21,6 +21,7 @@ from activities.contracts.write import (
     Verdicts,
     VerifyInput,
     WriteInput,
+    Written,
 )
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
@@ -231,6 +232,41 @@ async def test_what_the_verifier_does_not_confirm_is_written_once_more(
     assert len(stage.fakes.of("verifier")) == 1
     assert len(stage.fakes.of("writer")) == calls
     assert len(report.sections[0].claims[0].support) == 2
+
+
+@pytest.mark.parametrize("stands", [True, False])
+async def test_a_whole_report_is_revised_once_and_only_what_is_new_is_read(
+    stage: Stage, stands: bool
+) -> None:
+    """Where the revision does not stand the first draft does."""
+
+    def write(step: WriteInput) -> SectionDraft:
+        draft = sentences(stage, step, "ask")
+        (left,) = draft.claims
+        if step.failed:
+            return SectionDraft()
+        if step.first is None:
+            return draft.model_copy(update={"written": Written(report="Metformin lowered it [E1]. It did.")})
+        new = left.model_copy(update={"text": "Mortality was lower."})
+        paragraphs = (DraftParagraph(claims=(left, new) if stands else (new,)),)
+        return SectionDraft(paragraphs=paragraphs)
+
+    stage.script.answers["writer"] = write
+    stage.script.answers["verifier"] = lambda step: Verdicts(
+        verdicts=tuple(
+            SentenceVerdict(id=s.id, problem=None if stands or "Metformin" in s.text else UNSUPPORTED)
+            for s in step.sentences
+        )
+    )
+    _, report, run = await stage.play(a_request())
+    first, revision = drafts_of(stage)
+    assert (first.first, revision.evidence) == (None, first.evidence)
+    assert revision.first is not None
+    reads = [c.step for c in stage.fakes.of("verifier") if isinstance(c.step, VerifyInput)]
+    old, new = "Metformin lowered mortality in both cohorts.", "Mortality was lower."
+    assert [[s.text for s in read.sentences] for read in reads] == [[old], [new]]
+    assert [claim.text for claim in report.claims()] == ([old, new] if stands else [old])
+    assert sum(event.message.startswith("revising ") for event in await run.events()) == 1
 
 
 @pytest.mark.usefixtures("many_works")

@@ -20,7 +20,7 @@ ORDERS = PURE | {"activities", "asyncio", "contextlib", "networkx", "temporalio"
 """What the code that orders steps may import: its event loop is that of Temporal, whose clock stands in the
 history."""
 BEFORE_A_RUN = {
-    "workflows/graph/library.py": {"importlib", "pathlib", "tomllib"},
+    "workflows/graph/library.py": {"importlib", "pathlib", "pydantic_core", "tomllib"},
     "workflows/modes.py": {"importlib"},
     "workflows/parts/rows.py": {"importlib"},
 }

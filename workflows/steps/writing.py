@@ -1,7 +1,8 @@
 """Writing: the drafts of sections, the second reader, and the editor's pass.
 
-A section is written, and a second reader is asked in one call about what code cannot decide. What was refused
-is written once more while the editor works; what is open after both is read in one last call.
+A section is written, and a second reader is asked in one call about what code cannot decide. A whole
+report is revised by its writer. What was refused is written once more while the editor works; what is
+open after both is read in one last call.
 """
 
 import asyncio
@@ -24,7 +25,6 @@ from activities.contracts.write import (
     VerifyInput,
     WriteInput,
     named,
-    work_mark,
 )
 from activities.messages import plural
 from activities.report.claims import draft_claims
@@ -46,6 +46,8 @@ COMPUTED_ROOM = 20 * 1024
 """Bytes of computations that those who write once more are shown."""
 MAX_READINGS = 3
 """Calls of the second reader for a draft whose sentences do not fit into one."""
+REFUSED_ROOM = 40 * 1024
+"""Bytes of refused sentences that a revision is shown."""
 REWORD_ROOM = 160 * 1024
 """Bytes of sentences that are written once more, or read, in one call for the whole report."""
 
@@ -103,16 +105,35 @@ class WritingSteps(RunPart):
             items=items,
             section_id=section,
         )
-        draft = await self.models.execute(WRITE, step, use_model=use_model)
-        draft = named(step.section_id, draft)
+        written = named(step.section_id, await self.models.execute(WRITE, step, use_model=use_model))
+        draft = written.replace(written=None)
         if use_model:
             draft = await self._read_draft(step, draft, section)
+            draft = await self._revise(step, written, draft)
             draft = await self.run.ordering.order(step, draft)
         if not (draft.claims or draft.passages):
             draft = named(step.section_id, draft.replace(paragraphs=quoted(step.judgements)))
         draft = self.without_left_out(draft)
         self.events.stream_draft(step.section_id, verdicts.printed(draft))
         return draft
+
+    async def _revise(self, step: WriteInput, written: SectionDraft, read: SectionDraft) -> SectionDraft:
+        """Have a whole text criticised and written once more by its writer, and what is new in it read.
+
+        `written`: the draft as it came; `read`: after its second reader, which is returned where the
+        revision is no better."""
+        if written.written is None or step.other_sections or self.models.refusal("writer", writing=True):
+            return read
+        self.events.emit("synthesizing", f"revising {step.title}", items=len(step.evidence))
+        refused = (verdicts.refused(claim) for claim in read.claims if claim.state == "refused")
+        revision = step.replace(
+            first=written.written,
+            refused=(*read.refused, *within(refused, REFUSED_ROOM)),
+            works_room=read.works_room,
+        )
+        second = named(step.section_id, await self.models.execute(WRITE, revision))
+        second = verdicts.revised(written, read, second)
+        return verdicts.better(read, await self._read_draft(step, second, ""))
 
     # the second reader
 
@@ -127,14 +148,13 @@ class WritingSteps(RunPart):
             judgements=step.judgements,
             works_room=draft.works_room,
             near_misses=draft.near_misses,
-            is_whole=True,
         )
         for _ in range(MAX_READINGS):
             draft = verdicts.with_verdicts(draft, read := await self._read(check, section))
             left = verdicts.to_read(verdicts.placed(draft))
             if not (read.verdicts and left) or self.models.refusal("verifier", writing=True):
                 break
-            check = check.replace(sentences=left, near_misses=(), is_whole=False)
+            check = check.replace(sentences=left, near_misses=())
         return draft
 
     async def _read(self, check: VerifyInput, section: str = "") -> Verdicts:
@@ -166,8 +186,7 @@ class WritingSteps(RunPart):
         """Have what was refused written once more, all of it in one call."""
         state = self.state
         drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
-        lacks = tuple(lack for draft in drafts.values() for lack in draft.lacks)
-        rows = (row for d in drafts.values() for row in verdicts.to_reword(d, whole=bool(lacks)))
+        rows = (row for d in drafts.values() for row in verdicts.to_reword(d))
         failed = within(rows, REWORD_ROOM)
         foreign = dict.fromkeys(quote for draft in drafts.values() for quote in draft.untranslated)
         untranslated = within(foreign, REWORD_ROOM)
@@ -177,10 +196,9 @@ class WritingSteps(RunPart):
             return
         step = WriteInput(
             **self.context.step_inputs(question=self.context.run_question),
-            evidence=self._cited((claim for d in drafts.values() for claim in d.claims), lacks),
+            evidence=self._cited(claim for d in drafts.values() for claim in d.claims),
             failed=failed,
             untranslated=untranslated,
-            lacks=lacks,
             computed=within(
                 dict.fromkeys(
                     row for draft in drafts.values() for claim in draft.claims for row in claim.computed
@@ -230,11 +248,9 @@ class WritingSteps(RunPart):
         drafts = self.state.draft.sections
         drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
-    def _cited(self, sentences: Iterable[DraftClaim], remarks: Sequence[str] = ()) -> tuple[EvidenceRef, ...]:
-        """Return the works that sentences cite, and those that remarks on them name."""
+    def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
         cited = {name for sentence in sentences for name in gate.works_of(sentence)}
-        named = {name for name in self.state.evidence.usable if any(work_mark(name) in r for r in remarks)}
-        refs = (ref for ref in self.state.evidence.refs if ref.evidence_id in cited | named)
+        refs = (ref for ref in self.state.evidence.refs if ref.evidence_id in cited)
         return shown(tuple(refs), MAX_WRITER_ITEMS)
 
     def _state_loss(self, section_id: str, draft: SectionDraft) -> None:

@@ -17,7 +17,6 @@ from activities.contracts.write import (
     WriteInput,
     divided,
     named,
-    work_mark,
 )
 from activities.profiles.loader import load_profile
 from activities.roles.claims import MAX_GENERAL
@@ -27,6 +26,7 @@ from activities.roles.role import Prompt
 from activities.roles.verifier import VERIFIER, VerdictsAnswer
 from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.text.sentences import Sentence
+from activities.verification import verdicts
 from activities.verification.gate import carried_by, quotes_of_operands
 from activities.verification.verdicts import (
     placed,
@@ -548,69 +548,66 @@ def test_a_work_carries_a_pool_by_the_numbers_of_its_groups_and_none_by_a_small_
     assert [support.evidence_id for support in dict.fromkeys(found)] == ["a", "a", "b"]
 
 
-def test_what_a_reader_misses_is_added_behind_the_sentence_that_the_writer_names() -> None:
-    """Behind its table, where that is a row; what code refuses is not added."""
-    draft, _ = written("It is claimed [E1].", table(CALL, "Work | 246.00 | | [E1]"), "It is open.")
-    lacking = draft.replace(lacks=("The landlord acknowledges 336.00 (E2).",))
-    failed = to_reword(lacking, whole=True)
-    assert [claim.id for p in failed for claim in p.claims] == ["s1.a1", "s1.a2", "s1.a3", "s1.a4"]
-    step = STEP.replace(failed=failed, lacks=lacking.lacks)
-    prompt = WRITER.render(step, WORKS, 20_000)
-    assert "The landlord acknowledges 336.00 (E2)." in prompt.user
-    assert prompt.choices["translations"] == ()
-    labels = {name: label for label, name in prompt.claims.items()}
-    added = [
-        {"after": labels["s1.a2"], "text": "The landlord acknowledges 336.00 euros [E2]."},
-        {"after": labels["s1.a1"], "text": "The landlord acknowledges a part [E2]."},
-        {"after": labels["s1.a1"], "text": "He acknowledges 999.00 euros [E2]."},
-        {"after": "C99", "text": "It is behind nothing [E2]."},
-    ]
-    again = accept(step, prompt, AgainAnswer.model_validate({"sentences": [], "added": added})).output
-    whole = with_rewordings(lacking, again)
-    names = ["s1.a1", "s1.a1.n2", "s1.a2", "s1.a3", "s1.a2.n1", "s1.a4"]
-    assert [claim.id for claim in whole.answer] == names
-    assert {claim.state for claim in to_read(whole.claims)} == {"ask"}
-    assert WRITER.render(step.replace(lacks=()), WORKS, 20_000).choices["added"] == ()
-
-
-@pytest.mark.parametrize("lacks", [(), ("The sum.",)])
-def test_a_sentence_that_stands_is_changed_only_where_its_text_lacks_something(
-    lacks: tuple[str, ...],
-) -> None:
+def test_a_sentence_that_stands_is_not_written_once_more() -> None:
     stood, fell = written("It is claimed [E1].", "It is agreed [E2].")[0].answer
     shown = (DraftParagraph(claims=(stood.replace(state="stands"), fell.replace(state="refused"))),)
-    prompt = WRITER.render(STEP.replace(failed=shown, lacks=lacks), WORKS, 20_000)
+    step = STEP.replace(failed=shown)
+    prompt = WRITER.render(step, WORKS, 20_000)
     texts = ("A part is claimed [E1].", "A part is agreed [E2].")
     again = [{"claim": label, "text": text} for label, text in zip(prompt.claims, texts, strict=True)]
-    step = STEP.replace(failed=shown, lacks=lacks)
     new = accept(step, prompt, AgainAnswer.model_validate({"sentences": again})).output
-    assert [claim.text for claim in new.claims] == [
-        *(["A part is claimed."] if lacks else []),
-        "A part is agreed.",
+    assert [claim.text for claim in new.claims] == ["A part is agreed."]
+
+
+def test_a_revision_is_written_from_the_draft_with_the_same_works_and_what_was_refused() -> None:
+    draft, first = written("In all it is {F1} [E1].", "It is agreed [E2].", computed=["F1: 180.00 + 246.00"])
+    assert draft.written is not None
+    assert draft.written.report == "In all it is 426 [E1].\n\nIt is agreed [E2]."
+    (refused,) = (verdicts.refused(c) for c in draft.answer if c.text == "It is agreed.")
+    step = STEP.replace(first=draft.written, refused=(refused,), works_room=draft.works_room)
+    prompt = WRITER.render(step, WORKS, 24_000)
+    assert prompt.user.startswith(first.user[: first.user.index("# Writer")]), "the works and their labels"
+    assert draft.written.report in prompt.user
+    assert "- It is agreed. (" in prompt.user
+    answer = DraftAnswer(critique=["The sum."], report="It is 426 [E1].", computed=["F1: 1 + 1"])
+    revised = accept(step, prompt, answer).output
+    assert [(c.text, c.state, c.computed) for c in revised.answer] == [
+        ("It is 426.", "ask", ("180.00 + 246.00 = 426",))
     ]
+    assert revised.written is None, "it is revised once"
+    assert [prompt.choices.get(name) for name in ("critique", "near_misses")] == [None, ()]
+    assert [first.choices.get(name) for name in ("critique", "near_misses")] == [(), None]
 
 
-def test_a_second_reader_says_what_a_whole_text_lacks_and_of_single_sentences_nothing() -> None:
-    draft, _ = written("It is claimed [E1].")
-    for is_whole in (True, False):
-        step = VerifyInput(
-            run_id="r",
-            question=STEP.question,
-            profile=STEP.profile,
-            sentences=draft.claims,
-            is_whole=is_whole,
-        )
-        prompt = VERIFIER.render(step, WORKS, 20_000)
-        assert (prompt.choices.get("lacks") == ()) is not is_whole
-        answer = VerdictsAnswer.model_validate({"verdicts": [], "lacks": ["The sum (E2).", "The sum (E2)."]})
-        lacks = VERIFIER.accept(step, prompt, answer).output.lacks
-        assert lacks == (f"The sum ({work_mark(LETTER.evidence_id)}).",) * is_whole
-    turned = WRITER.render(
-        STEP.replace(failed=to_reword(draft, whole=True), lacks=(f"Add {work_mark(LETTER.evidence_id)}.",)),
-        WORKS[::-1],
-        20_000,
+def test_a_revision_keeps_the_verdicts_on_what_it_left_as_it_was() -> None:
+    draft, _ = written("It is claimed [E1]. It is open [E1].", "It is agreed [E2].")
+    quote = Support(evidence_id=BILL.evidence_id, quote=BILL.text[:50])
+    problem = Statement.of("not_supported")
+    stood, open_, fell = draft.answer
+    stands = stood.replace(state="stands", stands_by="reader", support=(quote,))
+    read = draft.replace(
+        answer=(stands, *(c.replace(state="refused", problem=problem) for c in (open_, fell)))
     )
-    assert "Add E1." in turned.user
+    second, _ = written("It is new [E2].", "It is claimed [E1]. It is open [E2].", "It is agreed [E2].")
+    revised = verdicts.revised(draft, read, second)
+    assert [(c.id, c.text, c.state) for c in revised.answer] == [
+        ("s1.a1", "It is new.", "ask"),
+        ("s1.a2", "It is claimed.", "stands"),
+        ("s1.a3", "It is open.", "ask"),
+        ("s1.a4", "It is agreed.", "refused"),
+    ]
+    assert revised.answer[1].support == (quote,)
+    assert [(gone.text, gone.kind) for gone in revised.refused] == [("It is open.", "reworded")]
+
+
+def test_a_draft_of_which_more_stands_than_of_its_revision_stays() -> None:
+    draft, _ = written("It is claimed [E1]. It is open [E1].", "It is agreed [E2].")
+    stands = draft.changed(lambda claim: (claim.replace(state="stands"),))
+    fallen = draft.changed(lambda claim: (claim.replace(state="refused"),))
+    short = stands.replace(answer=stands.answer[:1])
+    for second in (fallen, short, SectionDraft()):
+        assert verdicts.better(stands, second) is stands
+    assert verdicts.better(fallen, stands) is stands
 
 
 @pytest.mark.parametrize("mark", ["[E1, E2]", "[E1][E2]", "[E1-E2]", "[E1 und E2]", "[E1 et 2]", "[e1; E2]"])
@@ -675,20 +672,3 @@ def test_a_stressed_sentence_is_decided_by_itself_and_a_short_one_heads_the_next
     assert (first.text, first.strong, first.cites) == (bold, True, ())
     assert (second.text, second.lead, second.cites) == ("It is claimed.", "", (BILL.evidence_id,))
     assert (third.lead, third.strong) == ("The bill", False)
-
-
-def test_an_added_sentence_goes_on_in_the_numbered_point_that_it_stands_behind() -> None:
-    draft, _ = written("> 1. It is claimed [E1]. It is open.\n> 2. It is agreed [E2].")
-    failed = to_reword(draft.replace(lacks=("A part.",)), whole=True)
-    step = STEP.replace(failed=failed, lacks=("A part.",))
-    prompt = WRITER.render(step, WORKS, 20_000)
-    labels = {name: label for label, name in prompt.claims.items()}
-    added = [{"after": labels[draft.answer[0].id], "text": "A part is agreed [E2]."}]
-    again = accept(step, prompt, AgainAnswer.model_validate({"added": added})).output
-    rows = [(claim.text, claim.number, claim.begins) for claim in with_rewordings(draft, again).answer]
-    assert rows == [
-        ("It is claimed.", 1, True),
-        ("A part is agreed.", 1, False),
-        ("It is open.", 1, False),
-        ("It is agreed.", 2, True),
-    ]

@@ -1,0 +1,35 @@
+"""The revision of a whole report: its writer criticises its draft first, then writes it once more."""
+
+from collections.abc import Iterator, Sequence
+
+from activities.contracts.judge import Refused
+from activities.contracts.write import Written
+from activities.report.formats.statements import sentence as in_words
+from activities.roles.prompt import fenced, listed
+
+MAX_CRITIQUE, MAX_CRITIQUE_CHARS = 10, 500
+"""Points of a critique, and characters of each."""
+REVISE = (
+    "`critique`, first: read your draft as the one who asked and has to use it today, and as the one who "
+    "gets what it is to send. At most ten things that must change, the gravest first, each with what "
+    "should stand there: what contradicts itself (opening, tables, advice, what is to be sent) or "
+    "misleads; what says more or less than the works, or holds for others than the reader is told; a "
+    "figure that is taken for something else; a part of the question without a plain verdict; what "
+    "decides and comes too late, or is left out; what a text to be sent gives away, or leaves out that "
+    "wins; what serves nobody. No matter of taste. `report`: then the whole text once more, in the form "
+    "above. Mend each of these points and what was refused where it belongs, not in a sentence added "
+    "behind; leave the rest word for word; cut what serves nobody, so that it is no longer than the "
+    "draft. What the draft computed and proposed need not be listed again; list what is new. Answer with "
+    "JSON."
+)
+"""The request for a revision."""
+MAX_SHOWN, MAX_SHOWN_CHARS = 160, 600
+"""Computations and refused sentences of a draft that are shown, and characters of each."""
+
+
+def draft_shown(first: Written, refused: Sequence[Refused]) -> Iterator[str]:
+    """Show a draft, and which of its sentences a check refused."""
+    yield "Your draft:\n" + fenced("draft", first.report)
+    yield listed("Computed in it", first.computed, MAX_SHOWN, MAX_SHOWN_CHARS)
+    rows = [f"{refusal.text} ({in_words(refusal.reason)})" for refusal in refused]
+    yield listed("Refused of it", rows, MAX_SHOWN, MAX_SHOWN_CHARS)
