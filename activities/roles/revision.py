@@ -17,10 +17,10 @@ REVISE = (
     "figure that is taken for something else; a part of the question without a plain verdict; what "
     "decides and comes too late, or is left out; what a text to be sent gives away, or leaves out that "
     "wins; what serves nobody. No matter of taste. `report`: then the whole text once more, in the form "
-    "above. Mend each of these points and what was refused where it belongs, not in a sentence added "
-    "behind; leave the rest word for word; cut what serves nobody, so that it is no longer than the "
-    "draft. What the draft computed and proposed need not be listed again; list what is new. Answer with "
-    "JSON."
+    "above. Mend each of these points, and what was refused, where it belongs, not in a sentence added "
+    "behind; leave word for word what needs no change; cut what serves nobody, so that the text stays "
+    "about as long as the draft. The draft has its figures filled in: they stay as printed. What it "
+    "computed and proposed need not be listed again; list what is new. Answer with JSON."
 )
 """The request for a revision."""
 MAX_SHOWN, MAX_SHOWN_CHARS = 160, 600
@@ -31,5 +31,6 @@ def draft_shown(first: Written, refused: Sequence[Refused]) -> Iterator[str]:
     """Show a draft, and which of its sentences a check refused."""
     yield "Your draft:\n" + fenced("draft", first.report)
     yield listed("Computed in it", first.computed, MAX_SHOWN, MAX_SHOWN_CHARS)
+    yield listed("Proposed in it", first.proposed, MAX_SHOWN, MAX_SHOWN_CHARS)
     rows = [f"{refusal.text} ({in_words(refusal.reason)})" for refusal in refused]
     yield listed("Refused of it", rows, MAX_SHOWN, MAX_SHOWN_CHARS)

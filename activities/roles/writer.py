@@ -25,7 +25,7 @@ from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line
 from activities.roles.works import compose_works
 from activities.verification import gate
-from activities.verification.computed import MAX_EXPRESSION_CHARS
+from activities.verification.computed import MAX_EXPRESSION_CHARS, unlabelled
 
 MAX_REPORT_CHARS = 32_000
 MAX_TITLE_CHARS = 120
@@ -126,6 +126,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         return Accepted(accept_again(step, prompt, answer))
     first = step.first or Written(report="")
     computed, proposed = (*answer.computed, *first.computed), (*answer.proposed, *first.proposed)
+    unlabelled_rows = tuple(map(unlabelled, computed))  # the labels are those of this answer
     checks = Checks(prompt, computed, proposed, answer.report)
     report = checks.filled(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
     is_revised = step.first is None and step.model.effort != "small"
@@ -149,7 +150,9 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
                 [checks.filled(text, step.language) for text in answer.near_misses], prompt
             ),
             refused=tuple(checks.refused),
-            written=Written(report=report, computed=computed, proposed=proposed) if is_revised else None,
+            written=Written(report=report, computed=unlabelled_rows, proposed=proposed)
+            if is_revised
+            else None,
         )
     )
 

@@ -156,6 +156,11 @@ def _parsed(shown: str) -> Expression:
     return Expression(text, mentions, tree)
 
 
+def unlabelled(line: str) -> str:
+    """Return a computation without the label of the figure that it gives, or other words in front of it."""
+    return _LABEL.sub("", line.strip(), count=1)
+
+
 def operands_of(line: str) -> list[str]:
     """Return the numbers and dates of a computation as they are written."""
     return [mention.shown for mention in _parsed(line).mentions.values()]
