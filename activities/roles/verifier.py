@@ -215,6 +215,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             )
             continue
         quotes: tuple[Support, ...] = ()
+        carrying = _near(sentence, carrying, foreign)
         if problem is None:
             about = "\n".join((step.question, *(head for head, _ in sentence.cells)))
             if not sentence.cites and not _says(sentence, carrying, foreign):
@@ -239,6 +240,20 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             vigilance=vigilance,
         )
     )
+
+
+def _near(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection[str]) -> tuple[Support, ...]:
+    """Return the quotes with a word or a figure of a sentence; all, where none has one.
+
+    A reader who names many labels slips in some. In another language than that of the report words do not
+    tell."""
+    text = "\n".join((sentence.text, *sentence.computed))
+    words, values = set(terms(text)), {value for number in figures(text) for value in number.values}
+
+    def touches(quote: str) -> bool:
+        return not words.isdisjoint(terms(quote)) or any(values & number.values for number in figures(quote))
+
+    return tuple(s for s in carrying if s.evidence_id in foreign or touches(s.quote)) or tuple(carrying)
 
 
 def _says(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection[str]) -> bool:

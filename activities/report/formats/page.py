@@ -168,12 +168,12 @@ class _Page:
 
     def _quotes(self, chapters: Sequence[Chapter]) -> Iterator[Bullets]:
         """List the quotes behind the sentences, as paper needs them: a screen has them at the sentences."""
-        quotes = (
-            (Run(f"[{quote.number}]"), Run(quoted(quote.text)), Run(quote.behind.strip()))
-            for quote in listed_quotes(chapters)
-        )
-        if items := tuple(tuple(run for run in line if run.text) for line in quotes):
-            yield Bullets(items)
+        of_reference: dict[int, list[Run]] = {}
+        for quote in listed_quotes(chapters):
+            runs = of_reference.setdefault(quote.number, [Run(f"[{quote.number}]")])
+            runs += (run for run in (Run(quoted(quote.text)), Run(quote.behind.strip())) if run.text)
+        if of_reference:
+            yield Bullets(tuple(map(tuple, of_reference.values())))
 
     def _head(self, *, answered: bool) -> Iterator[Block]:
         report = self.report

@@ -610,6 +610,23 @@ def test_a_draft_of_which_more_stands_than_of_its_revision_stays() -> None:
     assert verdicts.better(fallen, stands) is stands
 
 
+def test_a_label_that_slipped_in_is_no_quote_of_a_sentence() -> None:
+    draft, _ = written("Three hours of work cost 246.00 euros [E1].")
+    works = (BILL.model_copy(update={"text": f"{BILL.text} **Our notices are printed below here**."}), LETTER)
+    step = VerifyInput(run_id="r", question=STEP.question, profile=STEP.profile, sentences=draft.claims)
+    prompt = VERIFIER.render(step, works, 20_000)
+    label = next(name for name, id_ in prompt.claims.items() if id_ == draft.claims[0].id)
+    bill = [name for name, held in prompt.sentences.items() if held.evidence_id == BILL.evidence_id]
+    answer = VerdictsAnswer.model_validate(
+        {"verdicts": [{"claim": label, "supported": "yes", "sentences": bill[::-1]}]}
+    )
+    (verdict,) = VERIFIER.accept(step, prompt, answer).output.verdicts
+    assert len(bill) == 3
+    quotes = [support.quote for support in verdict.support]
+    assert any("246.00" in quote for quote in quotes)
+    assert not any("notices" in quote for quote in quotes)
+
+
 @pytest.mark.parametrize("mark", ["[E1, E2]", "[E1][E2]", "[E1-E2]", "[E1 und E2]", "[E1 et 2]", "[e1; E2]"])
 def test_labels_in_brackets_are_citations_however_they_are_joined(mark: str) -> None:
     (claim,) = written(f"Der Anruf war in der Nacht {mark}.")[0].claims
