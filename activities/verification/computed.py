@@ -317,8 +317,8 @@ class Computations:
         bases = [n for n in missing if n.value in BASES and not n.percent]
         others = [n for n in figures(text) if n.value not in BASES] if bases else []
         shares = {n.value for work in works for n in figures(work) if n.percent} if others else set()
-        stated = [n for n in bases if n.value == 100 and any(shares & other.values for other in others)]
-        rates = dict.fromkeys(stated, "")
+        is_stated = any(shares & other.values for other in others if not other.percent)
+        rates = dict.fromkeys((n for n in bases if n.value == 100 and is_stated), "")
         for base, number, result in product(bases, others, self.results):
             operands = {m.value for m in result.of.mentions.values() if isinstance(m, Number)}
             is_of_people = base.value in operands or operands & shares
