@@ -15,9 +15,9 @@ from itertools import pairwise
 from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
-from activities.contracts.evidence import Claim, ClaimKind, Evidence, StandsBy, Statement, Support
+from activities.contracts.evidence import Claim, Evidence, StandsBy, Statement, Support
 from activities.contracts.identifiers import records_in
-from activities.contracts.write import DraftClaim, SentenceState
+from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.dates import dates_in, days_in, days_of, ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
@@ -109,7 +109,7 @@ def sentence(
         return STANDS
     names = dict.fromkeys(cites) or documents
     works = [*quotes, *(whole(documents[name]) for name in names if name in documents), about]
-    return _exact(plain, works, len({*cites} or documents), computations)
+    return _exact(plain, works, len(names), computations)
 
 
 def background(text: str, about: str) -> Decision:
@@ -162,9 +162,8 @@ def _bare(text: str) -> str:
 
 def decided(claim: C, decision: Decision) -> C:
     """Return a sentence with what was decided of it, and its kind by its works and computations."""
-    is_said = claim.kind in ("transition", "translation", "background")
     return claim.replace(
-        kind=claim.kind if is_said else kind_of(works_of(claim), decision.computed),
+        kind=kind_of(claim, works_of(claim), decision.computed),
         state=decision.state,
         stands_by=decision.stands_by,
         problem=decision.refusal,
@@ -177,8 +176,10 @@ def works_of(claim: DraftClaim) -> tuple[str, ...]:
     return claim.cites or tuple(dict.fromkeys(support.evidence_id for support in claim.support))
 
 
-def kind_of(works: Collection[str], computed: Collection[str]) -> ClaimKind:
-    """Return the kind of a sentence, by the works that it rests on and its computations."""
+def kind_of(claim: DraftClaim, works: Collection[str], computed: Collection[str]) -> SentenceKind:
+    """Return the kind of a sentence: as it was asked for, else by its works and its computations."""
+    if claim.kind in ("transition", "translation", "background"):
+        return claim.kind
     if not works:
         return "inference"
     return "computed" if computed else "synthesis" if len(works) > 1 else "finding"

@@ -64,8 +64,8 @@ def carried(claim: C, support: tuple[Support, ...]) -> C:
     kept = (mark.replace(works=tuple(w for w in mark.works if w in works)) for mark in claim.marks)
     if claim.kind == "background":  # no work carries it
         return claim
-    kind = claim.kind if claim.kind in ("transition", "translation") else kind_of(works, claim.computed)
     marks = tuple(mark for mark in kept if mark.works)
+    kind = kind_of(claim, works, claim.computed)
     return claim.replace(support=support, cites=tuple(works), marks=marks, kind=kind)
 
 
