@@ -220,4 +220,5 @@ async def sent(run: Run, after: int = -1) -> AsyncGenerator[ServerSentEvent, Non
 
 
 def as_sent(event: Json) -> ServerSentEvent:
-    return ServerSentEvent(json.dumps(event), event=event["type"], id=str(event["sequence_number"]))
+    """Write an event as OpenAI sends it: without an id, behind which its clients take a ping for an event."""
+    return ServerSentEvent(json.dumps(event), event=event["type"])

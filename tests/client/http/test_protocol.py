@@ -2,17 +2,20 @@
 
 from typing import cast
 
+from openai import OpenAI
 from openai.types.responses import Response, ResponseStreamEvent
 from pydantic import TypeAdapter
+from sse_starlette import ServerSentEvent
 
 from activities.contracts.evidence import Usage
 from activities.report.schema import Reference
 from activities.settings import Settings
 from client.http.chat import Conversation
 from client.http.protocol import CHUNK_CHARS, Output, annotations, output_text, usage_of
-from client.http.response_routes import Asked
+from client.http.response_routes import Asked, as_sent
 from client.runs.options import AskOptions, SharedOptions
 from client.runs.request import build_request
+from tests.replay import ReplayServer, Reply
 from workflows.event_types import AgentEvent
 
 EVENT: TypeAdapter[ResponseStreamEvent] = TypeAdapter(ResponseStreamEvent)
@@ -78,6 +81,19 @@ def test_every_event_of_a_stream_is_one_of_the_protocol_and_they_are_numbered_wi
     at_once = Output("r")
     at_once.whole(happened("started", "streaming", "awaiting_approval", "approved"), text, over=True)
     assert at_once.items == output.items
+
+
+def test_a_stream_that_is_silent_for_a_while_is_read_to_its_end_by_openai_s_client() -> None:
+    """A ping is a comment between two events, which keeps proxies from ending the connection."""
+    output = Output("r")
+    told = [*output.begin(whole(output, "in_progress")), output.last(whole(output, "completed"))]
+    ping = ServerSentEvent(comment="ping").encode()
+    chunks = tuple(part for event in told for part in (as_sent(event).encode(), ping))
+    with ReplayServer() as server:
+        server.on("/v1/responses", Reply(headers={"content-type": "text/event-stream"}, chunks=chunks))
+        with OpenAI(base_url=f"{server.url}/v1", api_key="t") as client:
+            events = client.responses.create(model="m", input="q", stream=True)
+            assert [event.sequence_number for event in events] == [*range(len(told))]
 
 
 def test_a_run_that_failed_or_was_cancelled_ends_its_stream_with_an_event_of_the_protocol() -> None:
