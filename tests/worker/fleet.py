@@ -209,6 +209,8 @@ async def work(address: str, queue: str, heartbeat: float) -> None:
             workflows=[RateGate, Flood],
             activities=gate_activities(client, http, sources, search),
             graceful_shutdown_timeout=timedelta(seconds=5),
+            # a suspended process takes a task with each poll that it had begun, until its heartbeat is missed
+            max_concurrent_activity_task_polls=2,
         )
         stop = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
