@@ -118,7 +118,7 @@ class _KnownTokens(dict[str, tuple[str, ...]]):
         return known
 
 
-_known_tokens = cache(_KnownTokens)
+_known_tokens = lru_cache(maxsize=8)(_KnownTokens)  # each language takes up to 13 MB
 
 
 def alone(word: str, language: str) -> str:
