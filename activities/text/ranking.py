@@ -6,9 +6,10 @@ scores, each with a mean of zero and a deviation of one, are added. On BioASQ th
 alone and than a sum of ranks (`benchmarks/passages.py`). Sentences are ranked by
 words and meaning among those of all documents. Nothing here reads what a sentence says.
 
-The encoder takes some fifteen milliseconds a sentence. Vectors of sentences are remembered by their content
-and kept in the home (`activities.text.embeddings`), so that a text is read once; of one whose vectors are
-known all sentences count. Without the encoder words alone rank.
+The encoder takes some ten milliseconds a sentence. Vectors of sentences are remembered by their content
+(`activities.text.embeddings`), and those of a library are kept in the home
+(`activities.sources.library.encoding`), so that a text is read once; of one whose vectors are known all
+sentences count. Without the encoder words alone rank.
 """
 
 import re

@@ -3,8 +3,8 @@
 A folder is encoded after its first question, by a thread of the lowest priority that waits while anybody asks
 the encoder; each document is kept in the folder's file when it is done, from which each search reads the
 vectors: a tenth of a second for a hundred thousand sentences. Until all are encoded the titles of a small
-folder are compared; a folder of a few pages is encoded before its first answer, and of the bundled sample the
-package holds the vectors.
+folder are compared, and what a search has encoded is kept as well (`Passages`); a folder of a few pages is
+encoded before its first answer, and of the bundled sample the package holds the vectors.
 """
 
 import hashlib
