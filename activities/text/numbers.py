@@ -22,6 +22,7 @@ from activities.dates import days_of
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.layout import rows
 from activities.text.normal_form import is_unspaced, normalise
+from activities.text.sentences import ORDINALS
 from activities.text.tokens import GREEK, fold
 
 Role = Literal["figure", "date", "time", "ordinal", "page", "level", "code"]
@@ -217,7 +218,7 @@ def read(text: str, language: str = "") -> Read:
     rest = _CODE.sub(lambda match: _blank(match) if _DIGIT.search(match[0]) else match[0], rest)
     for match in _NUMBER.finditer(rest):
         if len(match["digits"]) <= MAX_DIGITS:
-            numbers.append(_number(match, rest, decimal, _scales(language)))
+            numbers.append(_number(match, rest, decimal, language))
         else:
             codes.append(Code(match["digits"], _joined(match["digits"])))
     characters = list(rest)
@@ -340,16 +341,16 @@ def _joined(text: str) -> str:
     return "".join(filter(str.isalnum, fold(text)))
 
 
-def _number(match: re.Match[str], text: str, decimal: str, scales: Mapping[str, int]) -> Number:
+def _number(match: re.Match[str], text: str, decimal: str, language: str) -> Number:
     unit, shown = match["unit"] or "", match[0].removesuffix(match["unit"] or "")
-    readings, end = list(_readings(match["digits"], decimal)), match.end()
+    readings, end, scales = list(_readings(match["digits"], decimal)), match.end(), _scales(language)
     word = _SCALE.match(text, match.end("digits"))
     scale = _GLUED.get(unit, 1)
     if word and (prefix := next((first for first in scales if word[1].casefold().startswith(first)), "")):
         at = word.start(1) + len(prefix)
         if is_unspaced(prefix[0]) or not text[at : at + 1].isalpha():
             scale, shown, end = scales[prefix], text[match.start() : at], at
-    if decimal == "," and (day := _DAY_AND_MONTH.match(text, match.start())):
+    if language in ORDINALS and (day := _DAY_AND_MONTH.match(text, match.start())):
         readings.append((Decimal(day[1]),))
     if scale > 1:
         readings += [(reading[0] * scale,) for reading in readings if len(reading) == 1]
@@ -376,8 +377,7 @@ def _scaled_alike(numbers: Sequence[Number], text: str, scales: Mapping[str, int
         is_half = other and number.role == "figure" and _TO.fullmatch(text, number.end, other.start)
         shown = other.shown.casefold() if other and is_half and number.value < 1_000 else ""
         if scale := next((scale for word, scale in scales.items() if shown.endswith(word)), 0):
-            readings = dict.fromkeys((*number.readings, (number.value * scale,)))
-            number = replace(number, readings=tuple(readings))
+            number = replace(number, readings=(*number.readings, (number.value * scale,)))
         yield number
 
 

@@ -159,6 +159,7 @@ def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool)
         ("Am 28. Mai 2012 kam der Sturm.", "On 28 May 2012 it came.", ""),
         ("Die Miete ist bis zum 31.3. zu zahlen.", "The rent is due by 31 March.", ""),
         ("Die Miete ist bis zum 30.3. zu zahlen.", "The rent is due by 31 March.", "30.3"),
+        ("El tama\u00f1o promedio del hogar era de 30.7.", "El hogar: 3,07; 30 casas", "30.7"),
         ("between 2019/20 and 2021/22", "from 2019/2020 to 2021/2022", ""),
         ("between 2018/19 and 2021/22", "from 2019/2020 to 2021/2022", "2018/19"),
         ("in 2021", "in 2020", "2021"),
