@@ -386,3 +386,10 @@ def test_each_step_of_totals_of_totals_is_followed_once() -> None:
     rows = Computations(doubled, work, work).of(f"There were {3 * 2**40} in all.", work).rows
     assert rows[0] == "3 + 3 = 6"
     assert len(rows) == len(doubled)
+
+
+def test_a_comma_within_a_number_of_a_statistic_parts_no_numbers() -> None:
+    works = ("Events were seen in 300 of 1,000 people and in 260 of 1,000 others.",)
+    row = "risk_ratio(300, 1,000, 260, 1,000)"
+    made = computed_from("It was 1.15 (1.00 to 1.33).", [row], works, works)
+    assert made.rows == ("risk_ratio(300, 1000, 260, 1000) = 1.15 (1.00 to 1.33)",)
