@@ -5,6 +5,7 @@ sentences follow, each with the works that it cites, and among them control sent
 measured (`activities.verification.controls`).
 """
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
@@ -37,6 +38,7 @@ MAX_CARRYING = 16
 """Sentences that are named as carrying one: as many as a writer may rest it on."""
 MAX_TRANSLATIONS = 24
 """Quotes in another language than the report that are translated."""
+_DIGITS = re.compile(r"\d+")
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
 TASK = "Give a verdict on every sentence (C1, C2 ...). Answer with JSON."
@@ -248,10 +250,10 @@ def _near(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection
     A reader who names many labels slips in some. In another language than that of the report words do not
     tell."""
     text = "\n".join((sentence.text, *sentence.computed))
-    words, values = set(terms(text)), {value for number in figures(text) for value in number.values}
+    words, digits = set(terms(text)), set(_DIGITS.findall(text))  # of dates and clauses as well
 
     def touches(quote: str) -> bool:
-        return not words.isdisjoint(terms(quote)) or any(values & number.values for number in figures(quote))
+        return not (words.isdisjoint(terms(quote)) and digits.isdisjoint(_DIGITS.findall(quote)))
 
     return tuple(s for s in carrying if s.evidence_id in foreign or touches(s.quote)) or tuple(carrying)
 
