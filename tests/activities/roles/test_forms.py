@@ -611,8 +611,8 @@ def test_a_draft_of_which_more_stands_than_of_its_revision_stays() -> None:
 
 
 def test_a_date_alone_may_carry_the_date_of_a_sentence() -> None:
-    dated = LETTER.model_copy(update={"text": f"Posted in Leeds on 9 June 2025. {LETTER.text}"})
-    draft, _ = written("On 9 June 336.00 euros of the bill were acknowledged [E1, E2].", works=(BILL, dated))
+    dated = LETTER.model_copy(update={"text": f"Posted in Leeds on 9 May 2025. {LETTER.text}"})
+    draft, _ = written("On 9 May 336.00 euros of the bill were acknowledged [E1, E2].", works=(BILL, dated))
     step = VerifyInput(run_id="r", question=STEP.question, profile=STEP.profile, sentences=draft.claims)
     prompt = VERIFIER.render(step, (BILL, dated), 20_000)
     label = next(name for name, id_ in prompt.claims.items() if id_ == draft.claims[0].id)
@@ -621,7 +621,7 @@ def test_a_date_alone_may_carry_the_date_of_a_sentence() -> None:
     accepted = VERIFIER.accept(step, prompt, VerdictsAnswer.model_validate({"verdicts": [answer]}))
     (verdict,) = accepted.output.verdicts
     assert verdict.problem is None
-    assert any("9 June 2025" in support.quote for support in verdict.support)
+    assert any("9 May 2025" in support.quote for support in verdict.support)
 
 
 def test_a_label_that_slipped_in_is_no_quote_of_a_sentence() -> None:
