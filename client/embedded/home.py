@@ -133,6 +133,8 @@ CARRIED = (
     "PYTHONPATH",
 )
 """Variables besides our own that change what a worker can reach, or which plugins and hooks it finds."""
+OF_INTERFACES = ("DETERMINATOR_MCP_TOKEN", "DETERMINATOR_OIDC_CLIENT_SECRET")
+"""Secrets of the servers that commands are: no worker gets them, nor is replaced for them."""
 
 
 WORKER_PACKAGES = ("activities", "workflows", "worker")
@@ -147,7 +149,11 @@ def worker_environment(settings: Settings) -> dict[str, str]:
 
     What is relative here is made absolute, and what was meant for another Temporal server is left out.
     """
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TEMPORAL_")}
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith("TEMPORAL_") and name not in OF_INTERFACES
+    }
     environment["DETERMINATOR_HOME"] = str(settings.home.expanduser().absolute())
     path = config_path().absolute()
     if environment.get("DETERMINATOR_CONFIG"):

@@ -6,8 +6,16 @@ import pytest
 
 from activities.codec import new_key
 from activities.settings import Settings
+from client.cli import servers
 from client.embedded import home as fingerprints
-from client.embedded.home import Places, code_of, fingerprint, lane_of_settings
+from client.embedded.home import (
+    OF_INTERFACES,
+    Places,
+    code_of,
+    fingerprint,
+    lane_of_settings,
+    worker_environment,
+)
 
 VARIABLE = "DETERMINATOR_CODEC_KEYS"
 
@@ -42,3 +50,16 @@ def test_other_keys_plugins_and_code_are_another_worker(
     code.write_text("one = 1 + 1\n")
     found.append(fingerprint(Settings(), places))
     assert len(set(found)) == len(found) == 8
+
+
+def test_no_worker_is_replaced_for_the_token_of_an_interface_or_gets_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = Places(home)
+    places.make()
+    before = fingerprint(Settings(), places)
+    assert {servers.MCP_TOKEN, servers.OIDC_SECRET} == set(OF_INTERFACES)
+    for name in OF_INTERFACES:
+        monkeypatch.setenv(name, "a-secret-of-an-interface")
+        assert fingerprint(Settings(), places) == before, name
+        assert name not in worker_environment(Settings())

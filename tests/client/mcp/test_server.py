@@ -52,7 +52,12 @@ async def over_stdio(home: Path, library: str) -> "AsyncIterator[Client]":
     parameters = StdioServerParameters(
         command=COMMAND[0],
         args=[*COMMAND[1:], "mcp", "--allow", str(Path(library).parent)],
-        env={"DETERMINATOR_HOME": str(home), "DETERMINATOR_OFFLINE": "true", "DETERMINATOR_CACHE": CACHE},
+        env={
+            "DETERMINATOR_HOME": str(home),
+            "DETERMINATOR_OFFLINE": "true",
+            "DETERMINATOR_CACHE": CACHE,
+            "DETERMINATOR_WORKERS": "1",
+        },
     )
     async with Client(stdio_client(parameters), read_timeout_seconds=180) as client:
         yield client
