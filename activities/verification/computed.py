@@ -371,12 +371,21 @@ class Computations:
             return [mention.day] if mention.day in self._days else []
         return [value for value in mention.values if value in self._stated]
 
-    def _giving(self, mention: Number | Date, without: Collection[Expression] = ()) -> Result | None:
-        """Return the first computation that gives a number or a date, but for some."""
-        others = (result for result in self.results if result.of not in without)
+    def _giving(self, mention: Number | Date, within: Sequence[Expression] = ()) -> Result | None:
+        """Return the computation that gives a number or a date, of several the first or the nearest.
+
+        `within`: those that it would be a step of, of which it is none; the nearest shares numbers with
+        the last."""
+        others = (result for result in self.results if result.of not in within)
         if isinstance(mention, Date):
             return next((result for result in others if result.value == mention.day), None)
-        return next((result for result in others if result.readings(mention)), None)
+        giving = [result for result in others if result.readings(mention)]
+        beside = {other.shown for of in within[-1:] for other in of.mentions.values()} - {mention.shown}
+        return max(
+            giving,
+            key=lambda result: len(beside & {other.shown for other in result.of.mentions.values()}),
+            default=None,
+        )
 
     def _known(self, mention: Number | Date) -> list[Value]:
         """Return what a number or a date may be by the works, or by other expressions."""

@@ -393,3 +393,9 @@ def test_a_comma_within_a_number_of_a_statistic_parts_no_numbers() -> None:
     row = "risk_ratio(300, 1,000, 260, 1,000)"
     made = computed_from("It was 1.15 (1.00 to 1.33).", [row], works, works)
     assert made.rows == ("risk_ratio(300, 1000, 260, 1000) = 1.15 (1.00 to 1.33)",)
+
+
+def test_a_step_is_the_computation_with_numbers_of_what_it_is_a_step_of() -> None:
+    works = ("The repair cost 660 plus VAT at 20%; 198 was charged and 66 is due.",)
+    made = computed_from("It is 792.", ["198 - 66", "660 * 20 / 100", "660 + 132"], works, works)
+    assert made.rows == ("660 * 20 / 100 = 132", "660 + 132 = 792")
