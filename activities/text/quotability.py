@@ -55,9 +55,7 @@ _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved
 
 
 def quote_fault(quote: str, title: str) -> Statement | None:
-    """Tell why a quote that is in a text still supports nothing: a title, a citation line, a reference.
-
-    `title`: that of the text (`heading_of`)."""
+    """Tell why a quote of a text with this title (`heading_of`) supports nothing: title, citation or reference."""
     plain, least = quote.casefold().strip(" ."), min_chars(title)
     is_longer = len(title) >= least > len(plain) - len(title) and title in plain
     if is_longer or (title and plain in title):
