@@ -55,7 +55,7 @@ _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved
 
 
 def quote_fault(quote: str, title: str) -> Statement | None:
-    """Tell why a quote of a text with this title (`heading_of`) supports nothing: title, citation or reference."""
+    """Tell why a quote under a title (`heading_of`) supports nothing: it is title, citation, reference."""
     plain, least = quote.casefold().strip(" ."), min_chars(title)
     is_longer = len(title) >= least > len(plain) - len(title) and title in plain
     if is_longer or (title and plain in title):
