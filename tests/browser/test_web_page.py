@@ -308,6 +308,7 @@ def test_a_person_talks_with_a_run_and_its_report_on_the_page(
 def test_the_page_fits_a_narrow_screen_and_answers_the_keyboard(browser: Browser, served: Served) -> None:
     page = signed_in(browser, served, "ada")
     page.set_viewport_size({"width": 360, "height": 740})
+    expect(page.locator("#question")).to_be_visible()  # the page has come
     assert page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
     expect(page.locator("#runs")).to_be_hidden()
     page.get_by_role("button", name="Runs").click()
