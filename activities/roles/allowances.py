@@ -129,8 +129,10 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     if isinstance(step, VerifyInput):
         verdicts = len(step.sentences) * VERDICT_TOKENS
     is_whole = isinstance(step, WriteInput) and not (step.other_sections or step.failed)
+    # what is read again leaves the works the room that they had before
+    beside = math.ceil(read / PROMPT_SHARE) if step.works_room else 0
     return Allowance(
-        input_tokens=max(whole, allowance.input_tokens),
+        input_tokens=max(whole, allowance.input_tokens + beside),
         output_tokens=max(verdicts, REPORT_TOKENS if is_whole else 0, allowance.output_tokens),
     )
 
