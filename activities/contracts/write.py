@@ -119,7 +119,7 @@ class SectionDraft(Frozen):
     untranslated: tuple[Support, ...] = ()
     """See `Verdicts.untranslated`."""
     written: Written | None = None
-    """What its writer sent, for its revision; None where the writer is asked for none."""
+    """Its text as the writer sent it; None where no revision is asked for."""
     former: tuple[DraftClaim, ...] = ()
     """Sentences that stood until a second wording took their place; they stand again where that falls."""
     translations: tuple[DraftClaim, ...] = ()

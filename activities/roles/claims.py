@@ -16,6 +16,7 @@ from activities.roles.validation import refusal
 from activities.text.numbers import figures
 from activities.verification import gate
 from activities.verification.computed import Computations, operands_of
+from activities.verification.operands import quotes_of_operands
 
 MAX_GENERAL = 16
 """Sentences of general knowledge of a draft."""
@@ -144,7 +145,7 @@ class Checks:
             for operand in operands_of(row)
             if not any(number.values & results for number in figures(operand))
         ]
-        return gate.quotes_of_operands(operands, claim.cites or self._near, self._shown)
+        return quotes_of_operands(operands, claim.cites or self._near, self._shown)
 
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:

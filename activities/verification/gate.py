@@ -8,25 +8,22 @@ reader: they are spans of their work, copied.
 """
 
 import re
-from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import pairwise
 from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
 from activities.contracts.evidence import Claim, Evidence, StandsBy, Statement, Support
 from activities.contracts.identifiers import records_in
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
-from activities.dates import dates_in, days_in, days_of, ranges_apart
+from activities.dates import ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import figures, missing_code, missing_numbers, read, single, stated
+from activities.text.numbers import missing_code, missing_numbers, read, single, stated
 from activities.text.quotability import LABEL
-from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import terms
-from activities.verification.computed import BASES, FACTORS, Computations
+from activities.verification.computed import BASES, Computations
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
@@ -42,10 +39,6 @@ _SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
 _LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 """Between the links of a chain of effects."""
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-MIN_DIGITS = 4
-"""Digits of a number from which on two places that have it mean the same."""
-FEW_DIGITS = 3
-"""Digits of a number below which a place that has it may have it by chance."""
 MAX_QUOTES = 8
 """Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
 NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
@@ -239,53 +232,6 @@ def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) ->
     marked = [heading for heading in headings if any(map(str.isdigit, heading))]
     works = [*map(whole, documents)] if marked else []
     return [heading for heading in marked if not _exact(heading, works, 0).refusal]
-
-
-def quotes_of_operands(
-    operands: Sequence[str], cited: Collection[str], shown: Sequence[SourceSentence]
-) -> Iterator[Support]:
-    """Yield the sentences that state the operands of a computation, of cited works or else of others.
-
-    A number of few digits stands in many places by chance: one work alone has to state it, and one of the
-    fewest digits, or a constant, beside the operand next to it, or in a work with one of more digits, in one
-    sentence alone or together with another operand."""
-    held = {operand: _stating(operand, cited, shown) for operand in operands}
-    stated = Counter(sentence for sentences in held.values() for sentence in sentences)
-    digits = {operand: _digits(operand) for operand in held}
-    known = {s.evidence_id for name in held if digits[name] >= FEW_DIGITS for s in held[name]}
-    works = {operand: {s.evidence_id for s in stating} for operand, stating in held.items()}
-    beside = {(name, work) for a, b in pairwise(operands) for work in works[a] & works[b] for name in (a, b)}
-    for operand, stating in held.items():
-        if is_short := digits[operand] < FEW_DIGITS:
-            stating = [s for s in stating if s.evidence_id in known or (operand, s.evidence_id) in beside]
-        places = {s if is_short and stated[s] == 1 else s.evidence_id for s in stating}
-        nearest = max(stating, key=stated.__getitem__, default=None)
-        if nearest is not None and (digits[operand] >= MIN_DIGITS or len(places) == 1):
-            yield Support(evidence_id=nearest.evidence_id, quote=nearest.quote)
-
-
-def _digits(operand: str) -> int:
-    """Count the digits of an operand that tell it from others: all of a date, none of a constant."""
-    if days_of([operand]):
-        return MIN_DIGITS
-    constant = any(FACTORS & number.values for number in figures(operand))
-    return 0 if constant else sum(map(str.isdigit, operand))
-
-
-def _stating(operand: str, cited: Collection[str], shown: Iterable[SourceSentence]) -> list[SourceSentence]:
-    """Return the sentences that state a number or a date: those of cited works, where there are any."""
-    values = {value for number in figures(operand) for value in number.values}
-    day = next(iter(days_of([operand])), None)
-
-    def states(sentence: SourceSentence) -> bool:
-        if day is None:
-            return any(values & number.values for number in figures(sentence.quote))
-        if dates := dates_in(sentence.quote, sentence.language):
-            return any(mention.day == day for mention in dates)
-        return f"{day:%m-%d}" in days_in(sentence.quote, sentence.language)
-
-    holding = [sentence for sentence in shown if states(sentence)]
-    return [sentence for sentence in holding if sentence.evidence_id in cited] or holding
 
 
 def is_prose(quote: str) -> bool:

@@ -23,8 +23,9 @@ MAX_REFUSED_CHARS = 600
 NOTABLE_LOSS = 1 / 3
 """Share of a draft's sentences from which the run says that checks refused them."""
 
-MIN_REVISED = 0.5
-"""Share of the characters that stand in a first draft, below which its revision does not take its place."""
+MIN_REVISED = 0.7
+"""Share of the characters that stand in a first draft, below which its revision, which was asked to be as
+long, was cut off or fell."""
 READ = frozenset({"not_supported", "not_carried", "not_confirmed"})
 """Codes of why a sentence does not stand that a second reader has read."""
 
@@ -149,8 +150,11 @@ def revised(written: SectionDraft, first: SectionDraft, second: SectionDraft) ->
 
     changed = second.changed(change)
     gone = (refused(c, "reworded") for c in first.claims if c.state == "refused" and c.id not in left)
+    held = {support for claim in changed.claims for support in claim.support}
     return changed.replace(
-        vigilance=first.vigilance, untranslated=first.untranslated, refused=(*second.refused, *gone)
+        vigilance=first.vigilance,
+        untranslated=tuple(support for support in first.untranslated if support in held),
+        refused=(*second.refused, *gone),
     )
 
 

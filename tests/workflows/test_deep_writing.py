@@ -25,7 +25,7 @@ from activities.contracts.write import (
 )
 from tests.workflows.conftest import Stage, a_request, until
 from tests.workflows.deep import question_of
-from tests.workflows.script import PROFILE, document, meeting, takes
+from tests.workflows.script import PROFILE, document, down, meeting, takes
 
 DRUGS = ("Metformin", "Aspirin")
 
@@ -267,6 +267,29 @@ async def test_a_whole_report_is_revised_once_and_only_what_is_new_is_read(
     assert [[s.text for s in read.sentences] for read in reads] == [[old], [new]]
     assert [claim.text for claim in report.claims()] == ([old, new] if stands else [old])
     assert sum(event.message.startswith("revising ") for event in await run.events()) == 1
+
+
+@pytest.mark.parametrize("failure", ["model", "answer"])
+async def test_a_draft_stands_without_a_word_where_its_revision_fails(stage: Stage, failure: str) -> None:
+    """Code writes nothing in its place, and the report does not say that the model did not write it."""
+
+    def write(step: WriteInput) -> SectionDraft:
+        if step.first is None:
+            written = Written(report="Metformin lowered it [E1].")
+            return sentences(stage, step, "ask").model_copy(update={"written": written})
+        if failure == "model":
+            raise down()
+        return SectionDraft()
+
+    stage.script.answers["writer"] = write
+    stage.script.answers["verifier"] = lambda step: Verdicts(
+        verdicts=tuple(SentenceVerdict(id=s.id) for s in step.sentences)
+    )
+    _, report, run = await stage.play(a_request())
+    assert [claim.text for claim in report.claims()] == ["Metformin lowered mortality in both cohorts."]
+    failed = [e for e in await run.events() if e.type == "error" and e.data["kind"] == "model_failed"]
+    assert len(failed) == (failure == "model")
+    assert not [text for text in report.limitations if "Writing" in text]
 
 
 @pytest.mark.usefixtures("many_works")

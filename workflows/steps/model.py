@@ -135,6 +135,24 @@ class ModelSteps(RunPart):
             self.state.models.down = False
             return self._accept(kind.role, charged)
 
+    async def attempt(self, kind: RoleStep[I, O], step: I) -> O | None:
+        """Execute a step that the report can do without; None where budget, time or model do not serve.
+
+        It is asked once, with its full allowance, and code does not take its place.
+        """
+        if not self.is_paid(kind.role) or self._is_late():
+            return None
+        allowance = allowance_for(kind.role, self.choice(kind.role), step)
+        number = self.context.budget.reserve(kind.role, allowance, self.price(kind.role), kind.writes)
+        if number is None:
+            return None
+        try:
+            return self._accept(kind.role, await self._paid(kind, step, number, allowance))
+        except StepFailed as failed:
+            name, about = kind.role.replace("_", " "), {"kind": "model_failed", "role": kind.role}
+            self.events.emit("error", f"{name}: {failed}", **about, category=failed.category)
+            return None
+
     async def execute_by_code(self, kind: RoleStep[I, O], step: I) -> O:
         """Return a step that its mode leaves to code.
 
@@ -155,11 +173,13 @@ class ModelSteps(RunPart):
 
     def _too_late_to_write(self) -> bool:
         """Whether the time limit leaves no room for another paid call; adds the limitation."""
+        if late := self._is_late():
+            self.events.add_limitation("written_without_model", used_up="time")
+        return late
+
+    def _is_late(self) -> bool:
         left = self.context.budget.remaining_seconds(self.context.now())
-        if left is None or left > policy.MINIMUM.total_seconds():
-            return False
-        self.events.add_limitation("written_without_model", used_up="time")
-        return True
+        return left is not None and left <= policy.MINIMUM.total_seconds()
 
     async def _reserve(self, kind: RoleStep[I, O], step: I) -> tuple[int | None, Allowance]:
         """Reserve budget for a call: its full allowance, else what fits.

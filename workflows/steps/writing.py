@@ -120,9 +120,9 @@ class WritingSteps(RunPart):
     async def _revise(self, step: WriteInput, written: SectionDraft, read: SectionDraft) -> SectionDraft:
         """Have a whole text criticised and written once more by its writer, and what is new in it read.
 
-        `written`: the draft as it came; `read`: after its second reader, which is returned where the
-        revision is no better."""
-        if written.written is None or step.other_sections or self.models.refusal("writer", writing=True):
+        `written`: the draft as it came; `read`: after its second reader, which is returned where there is no
+        revision or less of it stands."""
+        if written.written is None or step.other_sections:
             return read
         self.events.emit("synthesizing", f"revising {step.title}", items=len(step.evidence))
         refused = (verdicts.refused(claim) for claim in read.claims if claim.state == "refused")
@@ -131,8 +131,9 @@ class WritingSteps(RunPart):
             refused=(*read.refused, *within(refused, REFUSED_ROOM)),
             works_room=read.works_room,
         )
-        second = named(step.section_id, await self.models.execute(WRITE, revision))
-        second = verdicts.revised(written, read, second)
+        if (answer := await self.models.attempt(WRITE, revision)) is None:
+            return read
+        second = verdicts.revised(written, read, named(step.section_id, answer))
         return verdicts.better(read, await self._read_draft(step, second, ""))
 
     # the second reader

@@ -27,7 +27,8 @@ from activities.roles.verifier import VERIFIER, VerdictsAnswer
 from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.text.sentences import Sentence
 from activities.verification import verdicts
-from activities.verification.gate import carried_by, quotes_of_operands
+from activities.verification.gate import carried_by
+from activities.verification.operands import quotes_of_operands
 from activities.verification.verdicts import (
     placed,
     printed,
