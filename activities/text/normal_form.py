@@ -13,7 +13,7 @@ MIN_UNSPACED_CHARS = 10
 _UNSPACED = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
 """Thai and Lao, Burmese, Khmer; those of East Asia are wide."""
 _IN_NUMBERS = ".,\u00b7"
-"""What stands between the digits of one number: 1,204; 0.8."""
+"""The sign between the digits of one number: 1,204; 0.8."""
 _PLAIN = str.maketrans(
     {
         **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032\u2039\u203a\u02bc", "'"),

@@ -69,7 +69,7 @@ _AMBIGUOUS = frozenset(("I", "IV", "V", "VI"))
 _PERCENT = r"[\s-](?:per\s?cent(?:age|o)?|Prozent|procent|pour\s?cent|por\s?c[ie]{1,2}nto)\b"
 _OF_A_HUNDRED = re.compile(_PERCENT, re.IGNORECASE)
 _FRACTION = "\u2044"
-"""What the normal form of a fraction of one character has: `12\u00bd` is `121\u20442` in it."""
+"""The sign that a fraction of one character has in its normal form: `12\u00bd` is `121\u20442`."""
 _NUMBER = re.compile(
     rf"(?<!\d)(?P<digits>\d+{_FRACTION}[1-9]\d?(?!\d)|\d{{1,3}}(?:\s\d{{3}})+(?:[.,\u00b7]\d+)?(?!\d)"
     r"|\d+(?:[.,\u00b7\u22c5']\d+)*|[.\u00b7]\d+)"

@@ -108,7 +108,7 @@ class Task(Frozen):
 
     @property
     def asked(self) -> str:
-        """What is asked of the person, in a few words."""
+        """The request to the person, in a few words."""
         if self.kind == "screen":
             return "full text" if self.stage == "full_texts" else "title and abstract"
         if self.kind == "conflict" and {made.verdict for made in self.decisions} == {"include"}:

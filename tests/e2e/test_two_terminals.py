@@ -54,7 +54,7 @@ def begun_with_key(library: str, paid: "dict[str, str]", model: ReplayServer) ->
 
 
 def in_need(run_id: str) -> bool:
-    """Whether a run has a step for a worker with its settings."""
+    """Tell whether a run has a step for a worker with its settings."""
 
     async def asked() -> bool:
         async with Determinator() as client:

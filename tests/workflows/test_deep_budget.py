@@ -126,7 +126,7 @@ async def test_a_budget_that_ends_in_synthesis_is_written_to_the_end(stage: Stag
 
 
 async def test_a_small_budget_of_four_sections_is_used(stage: Stage) -> None:
-    """What sections do not use goes to the others; what is kept back for writing may be left."""
+    """Sections pass on what they do not use; the reserve for writing may be left."""
     stage.script.sections, stage.script.sufficient_at = 4, None
     stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
     limits = {"max_tokens": 20_000, "max_iterations": 50}

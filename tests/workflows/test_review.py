@@ -105,7 +105,7 @@ class Desk:
     ages: set[float | None] = field(default_factory=set)
     """How old an answer to a search may be."""
     meanwhile: Callable[[], Awaitable[object]] | None = None
-    """What is done while a search is made."""
+    """The act of a person while a search is made."""
     reviews: list[WorkflowHandle[Any, ReviewReport]] = field(default_factory=list)
 
     async def start(self, protocol: Protocol = PROTOCOL, **more: Any) -> Review:

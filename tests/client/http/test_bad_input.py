@@ -1,4 +1,4 @@
-"""What a caller sends that cannot be used is refused in the words of the command line."""
+"""Values that cannot be used are refused in the words of the command line."""
 
 from typing import Any
 
