@@ -13,7 +13,7 @@ from activities.contracts.write import DraftClaim
 from activities.roles.prose import Written
 from activities.roles.role import Prompt
 from activities.roles.validation import refusal
-from activities.text.numbers import figures
+from activities.text.numbers import figures, read
 from activities.verification import gate
 from activities.verification.computed import Computations, operands_of
 from activities.verification.operands import quotes_of_operands
@@ -37,7 +37,7 @@ class Checks:
         self._about = prompt.question
         works = [*map(gate.whole, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, [*works, text])
-        self._proposed = [number.shown for text in proposed for number in figures(text)]
+        self._proposed = [number.shown for text in proposed for number in read(text).numbers]
         self._asked = {number.shown for number in figures(prompt.question)}
         self._near: Collection[str] = ()
         """The works that the block of a sentence cites."""
@@ -75,7 +75,7 @@ class Checks:
         about = "\n".join((self._about, *headings))
         decision = self._decided(claim, claim.text, about)
         is_new = not claim.cites and (decision.refusal or decision.computed)
-        own = {f.shown for f in figures(claim.text)} - self._asked if is_new else set()
+        own = {n.shown for n in read(claim.text).numbers} - self._asked if is_new else set()
         if proposed := tuple(n for n in dict.fromkeys(self._proposed) if n in own):
             claim = claim.replace(proposed=proposed)
             about = "\n".join((about, *proposed))

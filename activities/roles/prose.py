@@ -6,7 +6,7 @@ Read are headings, paragraphs, lists, tables, block quotes (letters), and bold w
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
 from itertools import pairwise, zip_longest
@@ -19,7 +19,7 @@ from activities.contracts.evidence import CiteMark
 from activities.contracts.write import DraftClaim, SentenceKind
 from activities.report.formats.text import clean
 from activities.roles.validation import line
-from activities.text.sentences import ends_at_units
+from activities.text.sentences import ORDINALS, ends_at_units
 
 MAX_COLUMNS = 8
 MAX_ROWS = 60
@@ -48,6 +48,8 @@ GENERAL = "K"
 _EDGES = " \t,;:\u00b7|"
 _STATES = (".", "!", "\u3002", "\uff01")
 _CITES = re.compile(r"\s*[\ue000-\uf7ff]+\s*")
+_NUMBER = re.compile(r"(?<![\d.,])\d{1,2}\.\s*$")
+"""A number at the end of a part that is an ordinal in some languages: `bis zum 1.`."""
 _LINE = "\u2028"
 """Between lines that stay apart."""
 _MARK = re.compile(r"[\ue000-\uf7ff]")
@@ -98,6 +100,19 @@ def sentence(markdown: str, works: Mapping[str, str]) -> Written | None:
 def row(fields: Sequence[str], heads: Sequence[str], works: Mapping[str, str]) -> Written:
     """Read the fields of a row."""
     return _Reader(works, "").row(fields, heads)
+
+
+def _whole(parts: Iterable[str], language: str) -> Iterator[str]:
+    """Yield the parts of a line, those that end in the number of a heading or of a day with what follows."""
+    before = ""
+    for part in parts:
+        before += part
+        is_open = _NUMBER.search(before) if language in ORDINALS else not any(map(str.isalpha, before))
+        if not is_open:
+            yield before
+            before = ""
+    if before:
+        yield before
 
 
 class _Reader:
@@ -236,8 +251,7 @@ class _Reader:
         for place, text_of_line in enumerate(text.split(_LINE)):
             parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text_of_line))
             parts = [part[a:b] for part in parts for a, b in pairwise([0, *ends_at_units(part), len(part)])]
-            if len(parts) > 1 and not any(map(str.isalpha, parts[0])):  # the number of a heading
-                parts[:2] = ["".join(parts[:2])]
+            parts = [*_whole(parts, self._language)]
             for number, part in enumerate(filter(str.strip, parts)):
                 leads = not (place or number)
                 first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))

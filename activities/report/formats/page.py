@@ -55,7 +55,7 @@ from activities.report.formats.prose import (
 )
 from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import clean, quoted
+from activities.report.formats.text import clean, full_stop, quoted
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
@@ -275,7 +275,8 @@ class _Page:
         """Show sentences, each behind its lead, which ends with `stop`."""
         for claim in claims:
             if lead := clean(claim.lead):
-                yield Run(f"{lead}{':' if claim.body[:1].islower() else stop}", "bold")
+                end = ":" if claim.body[:1].islower() else stop.replace(".", full_stop(lead))
+                yield Run(f"{lead}{end}", "bold")
             yield from self._sentence(claim)
 
     def _prose(self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain") -> Iterator[Block]:

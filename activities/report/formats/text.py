@@ -116,9 +116,15 @@ def quoted_markdown(text: str) -> str:
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 
+def full_stop(text: str) -> str:
+    """Return the full stop of the script in which a text ends."""
+    last = next(filter(str.isalnum, reversed(text)), "")
+    return "\u3002" if "\u3040" <= last <= "\u9fff" else "."
+
+
 def ended(text: str) -> str:
     """Add a full stop, unless the text ends a sentence already."""
-    return text if not text or text.endswith(ENDS) else f"{text.rstrip(',;: ')}."
+    return text if not text or text.endswith(ENDS) else f"{text.rstrip(',;: ')}{full_stop(text)}"
 
 
 def capitalized(text: str) -> str:

@@ -114,9 +114,9 @@ def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
     for claim, line in [(c, clean(row)) for c in claims for row in c.computed]:
         made, _equals, result = line.rpartition(" = ")
         stated = {value for number in figures(claim.text) for value in number.values}
-        if (key := line.removesuffix("%")) in shown or all(stated & n.values for n in figures(line)):
+        if made in shown or all(stated & number.values for number in figures(line)):
             continue
-        shown.add(key)
+        shown.add(made)
         goes_on = [left for left in results if made.startswith((f"{left} + ", f"{left} - "))]
         first = max(goes_on, key=len, default="")
         worded = statistic(line)

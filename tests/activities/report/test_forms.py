@@ -8,6 +8,7 @@ from activities.messages import in_language
 from activities.report.assemble import build_report
 from activities.report.claims import draft_claims
 from activities.report.formats import render
+from activities.report.formats.text import ended
 from activities.report.formats.words import steps
 from activities.report.schema import Report
 from activities.verification.verdicts import printed
@@ -176,6 +177,16 @@ def test_a_computation_that_its_sentence_shows_is_not_shown_again() -> None:
     other = Claim(id="s1.2", text="You owe 101.", computed=("66 + 35 = 101",))
     assert steps([shown], set()) == []
     assert steps([shown, other], set()) == ["66 + 35 = 101"]
+    again = other.replace(computed=("66 + 35 = 101.00",))
+    assert steps([other, again], set()) == ["66 + 35 = 101"]
+
+
+def test_a_sentence_of_chinese_ends_with_its_own_full_stop() -> None:
+    assert [ended(text) for text in ("\u6709\u5229\u4e4b\u5904", "It fell", "")] == [
+        "\u6709\u5229\u4e4b\u5904\u3002",
+        "It fell.",
+        "",
+    ]
 
 
 def test_a_citation_stands_in_the_bracket_and_in_the_bold_words_that_it_ends() -> None:

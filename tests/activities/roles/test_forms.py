@@ -295,6 +295,16 @@ def test_a_figure_that_its_writer_sets_is_not_computed_by_chance() -> None:
     assert WRITER.accept(STEP, prompt, answer).output.answer[0].proposed == (), "the works have the figure"
 
 
+def test_a_day_of_german_ends_no_sentence_and_may_be_proposed() -> None:
+    step = STEP.replace(language="de")
+    prompt = WRITER.render(step, WORKS, 20_000)
+    report = "**Zahlen Sie bis zum 1. Juni nur den anerkannten Teil der Rechnung.** Antwort bis 29. Mai 2026."
+    answer = DraftAnswer(report=report, proposed=["29. Mai 2026"])
+    first, second = WRITER.accept(step, prompt, answer).output.answer
+    assert (first.text, first.strong) == (report[2:].partition("**")[0], True)
+    assert (second.state, second.proposed) == ("ask", ("29. Mai 2026",))
+
+
 def test_an_ordered_list_keeps_its_numbers() -> None:
     draft, _ = written("> 2. It is claimed [E1]. It is late [E1].\n> 3. It is paid [E2].")
     assert [(c.number, c.begins, c.item) for c in draft.answer] == [
