@@ -329,6 +329,10 @@ async def test_a_model_that_is_down_leaves_records_open_and_is_asked_again_when_
     assert "does not answer (" in seen.text
     assert seen.text.endswith(f"asked again at {seen.until}")
     assert len(desk.server.bodies) <= 2 * 8, "a model that asks for a pause is not asked by every step"
+    asked = len(desk.server.bodies)
+    await review.resume()
+    await desk.until(review, lambda seen: seen.gate == "model" and len(desk.server.bodies) > asked)
+    assert len(desk.server.bodies) <= asked + 2 * 8, "it is asked once more for each resume"
     desk.server.script(model)
     await review.resume()
     await desk.play(review)

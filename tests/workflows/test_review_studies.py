@@ -361,6 +361,28 @@ async def test_a_source_that_is_down_is_waited_for(desk: Desk) -> None:
     assert [(row.status, row.new) for row in (await review.view()).searches] == [("ok", 1)]
 
 
+async def test_a_resume_that_comes_while_a_source_is_asked_has_it_asked_again(desk: Desk) -> None:
+    """It was lost where the source then did not answer, and the review waited ten minutes."""
+    source = SourceQuery(source="library", query="the drug")
+    desk.found, desk.outage = [a_trial(0)], "the network is away"
+    review = await desk.start_with(PROTOCOL.replace(records=(), sources=(source,)), [])
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    asked = list[str]()
+
+    async def resumed() -> None:
+        asked.append("search")
+        if len(asked) == 1:
+            await review.resume()
+
+    desk.meanwhile = resumed
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: seen.gate == "model" and len(asked) == 2)
+    desk.outage = ""
+    await review.resume()
+    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    assert len(asked) == 3, "it is asked once more for each"
+
+
 async def test_a_decision_that_comes_while_it_searches_again_reaches_the_report(
     desk: Desk, tmp_path: Path
 ) -> None:

@@ -38,7 +38,7 @@ class Pace:
         self.until = ""
         """The time at which what waits goes on by itself."""
         self.woken = False
-        """Somebody asked to try again what waits."""
+        """Somebody asked, since what waits was last tried, to try it again."""
         self.to_part: list[str] = []
 
     def at(self) -> str:
@@ -75,7 +75,6 @@ class Pace:
         `text` that counts what is left is made each time it is shown. `on`: what it waits for, where the gate
         does not say it.
         """
-        self.woken = False
         self.gate = gate
         self.until = shown(until) if until else ""
         on = on or gate.replace("_", " ")

@@ -103,6 +103,7 @@ class Reading:
             works = counted(len({n for step in left for n in step.numbers}), "work")
             self.pace.show(stage.replace("_", " "), f"models read {works}")
             self._away.clear()
+            self.pace.woken = False
             failures = list(filter(None, await asyncio.gather(*map(self._ask, left))))
             await self.pace.keep()
             if NO_BUDGET in failures:

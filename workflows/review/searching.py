@@ -79,6 +79,7 @@ class Searching:
         """Make a search; a source that is down is asked again."""
         while True:
             self.pace.show("searching", f"searches {query.source}")
+            self.pace.woken = False
             row, step = await self._ask(query, query.limit)
             if row.status not in DOWN or self.pace.state.closed:
                 break

@@ -184,6 +184,7 @@ class SystematicReview(ReviewMessages):
         if living is None:
             return True
         until = workflow.now() + timedelta(days=living.every_days)
+        self.pace.woken = False
         state.next_search = until.isoformat(timespec="minutes")
         await self.pace.wait_at(
             "", f"searches again at {shown(until)}", lambda: changed() or self.pace.woken, until
