@@ -137,7 +137,7 @@ def contexts(
     language: str = ENGLISH,
     translations: Mapping[Support, str] | None = None,
 ) -> tuple[QuoteContext, ...]:
-    """Return the surroundings of every quote that can be located, each once, in order of appearance.
+    """Return the surroundings of every quote that can be located, each once, in the order of its work.
 
     `language`: of the report, in which `translations` are.
     """
@@ -145,6 +145,7 @@ def contexts(
     texts = {name: normalise(item.text) for name, item in documents.items()}
     pages = {name: _page_starts(item) for name, item in documents.items() if item.pages}
     by_quote: dict[tuple[str, str], QuoteContext] = {}
+    starts: dict[str, dict[str, int]] = {}
     for support in quotes:
         key = (support.evidence_id, support.quote)
         text, quote = texts.get(support.evidence_id, ""), normalise(support.quote)
@@ -152,6 +153,7 @@ def contexts(
         if key in by_quote or start < 0:
             continue
         end = start + len(quote)
+        starts.setdefault(support.evidence_id, {})[support.quote] = start
         by_quote[key] = QuoteContext(
             evidence_id=support.evidence_id,
             quote=support.quote,
@@ -161,7 +163,11 @@ def contexts(
             translation=(translations or {}).get(support, ""),
             page=bisect_right(pages.get(support.evidence_id, ()), start),
         )
-    return tuple(by_quote.values())
+    return tuple(
+        by_quote[name, quote]
+        for name, places in starts.items()
+        for quote in sorted(places, key=places.__getitem__)
+    )
 
 
 def _page_starts(item: Evidence) -> list[int]:

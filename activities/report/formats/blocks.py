@@ -354,15 +354,21 @@ def quotes_in(value: object) -> Iterator[Quote]:
 
 
 def listed_quotes(chapters: Sequence[Chapter]) -> tuple[Quote, ...]:
-    """Return the quotes behind the sentences of chapters, reference by reference, each once.
+    """Return the quotes behind the sentences of chapters, each once.
 
-    A quote that its sentence says word for word is not listed; a quote that a field opens is shown there.
+    A quote that its sentence says word for word is not listed, nor is a part of another one that is; a quote
+    that a field opens is shown there.
     """
     quotes: dict[tuple[int, str], Quote] = {}
     for quote in quotes_in(tuple(chapters)):
         if quote.is_listed:
             quotes.setdefault((quote.number, quote.text), quote)
-    return tuple(sorted(quotes.values(), key=lambda quote: quote.number))
+
+    def is_part(quote: Quote) -> bool:
+        others = (other for other in quotes.values() if other.number == quote.number and other is not quote)
+        return not quote.translation and any(quote.text in other.text for other in others)
+
+    return tuple(quote for quote in quotes.values() if not is_part(quote))
 
 
 def letter_of(place: int) -> str:

@@ -1,9 +1,9 @@
 """The report as plain Markdown without figures, whose numbers are in its tables.
 
-The HTML in it is one comment that says what made it.
+The HTML in it folds what stands behind the text, where a viewer can, and is a comment that says what made it.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 from activities.messages import in_its_language
 from activities.report.formats import blocks as page
@@ -29,9 +29,18 @@ def written(made: page.Document) -> bytes:
     """Write a tree of blocks as Markdown."""
     parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
     for chapter in page.on_paper(made):
-        parts += [f"## {escape_markdown(chapter.title)}", *map(as_markdown, chapter.blocks)]
+        parts += _chapter(chapter)
     parts += [_comment(made.about.get("made", ""))]
     return ("\n\n".join(filter(None, parts)) + "\n").encode()
+
+
+def _chapter(chapter: page.Chapter) -> Iterator[str]:
+    """Write a chapter; one that is closed at first opens at its title."""
+    title, blocks = escape_markdown(chapter.title, inline=True), map(as_markdown, chapter.blocks)
+    if chapter.kind == "folded":
+        yield from (f"<details>\n<summary>{title}</summary>", *blocks, "</details>")
+    else:
+        yield from (f"## {title}", *blocks)
 
 
 def _comment(text: str) -> str:
@@ -115,6 +124,7 @@ def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
 
 def _field(label: str, lines: Iterable[page.Parts]) -> str:
     texts = [" ".join(_part(part, inline=True, marked=True) for part in line) for line in lines]
+    label = _plain(label)
     if len(texts) == 1:
         return f"- **{label}:** {texts[0]}"
     return "\n".join([f"- **{label}:**", *(f"  - {line}" for line in texts)])

@@ -22,6 +22,7 @@ from activities.report.formats.blocks import (
     ChapterKind,
     Cite,
     Document,
+    Fields,
     Group,
     Heading,
     Mark,
@@ -166,14 +167,15 @@ class _Page:
             },
         )
 
-    def _quotes(self, chapters: Sequence[Chapter]) -> Iterator[Bullets]:
+    def _quotes(self, chapters: Sequence[Chapter]) -> Iterator[Fields]:
         """List the quotes behind the sentences, as paper needs them: a screen has them at the sentences."""
-        of_reference: dict[int, list[Run]] = {}
-        for quote in listed_quotes(chapters):
-            runs = of_reference.setdefault(quote.number, [Run(f"[{quote.number}]")])
-            runs += (run for run in (Run(quoted(quote.text)), Run(quote.behind.strip())) if run.text)
-        if of_reference:
-            yield Bullets(tuple(map(tuple, of_reference.values())))
+        by_work: dict[str, list[Parts]] = {}
+        for quote in sorted(listed_quotes(chapters), key=self.quotes.place):
+            line = (Run(quoted(quote.text)), Run(quote.behind.strip()))
+            lines = by_work.setdefault(f"[{quote.number}] {clean(quote.title)}".strip(), [])
+            lines.append(tuple(run for run in line if run.text))
+        if by_work:
+            yield Fields(tuple((work, tuple(lines)) for work, lines in by_work.items()))
 
     def _head(self, *, answered: bool) -> Iterator[Block]:
         report = self.report

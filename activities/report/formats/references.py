@@ -220,6 +220,7 @@ class Quotes:
         self._titles = {work.evidence_id: clean(work.title) for work in report.judgements}
         self._titles |= {r.evidence_id: clean(r.title) for r in report.references}
         self._contexts = {(c.evidence_id, c.quote): c for c in report.contexts}
+        self._places = {key: place for place, key in enumerate(self._contexts)}
 
     def sentence(self, claim: Claim, *, disputed: bool = False, first: bool = True) -> tuple[Sentence, ...]:
         """Show a claim, in parts that end where it cites; in quotation marks where it is its quote.
@@ -287,6 +288,10 @@ class Quotes:
             language=context.language if context else "",
             translation=clean(context.translation) if context else "",
         )
+
+    def place(self, quote: Quote) -> tuple[int, int]:
+        """Return by what quotes are listed: their reference, and their place in its text."""
+        return quote.number, self._places.get((quote.evidence_id, quote.text), len(self._places))
 
     def number(self, evidence_id: str) -> int:
         """Return the number of a reference; 0 for what is none."""

@@ -79,12 +79,11 @@ def test_a_markdown_report_has_what_a_researcher_looks_for() -> None:
         "## Studies",
         "## What is not shown",
         "## References",
-        "## Quotes behind the sentences",
     ]
     assert text.splitlines()[-1].startswith("<!-- Made with Determinator on ")
     assert "1. Doe JA, Roe B. [Metformin and mortality: a randomized trial.](https://pubmed" in text
     assert "EXPRESSION OF CONCERN" in text
-    assert f"\n- \\[1\\] \u201c{REDUCED}\u201d\n" in text
+    assert f"\n- **\\[1\\] Metformin and mortality: a randomized trial:** \u201c{REDUCED}\u201d\n" in text
     assert " [1]." in text
     full = render(REPORT.replace(length="full"), "md").decode()
     assert r"| PubMed | a \| b | source unavailable |" in full
@@ -262,10 +261,23 @@ def test_each_quote_stands_once_behind_the_references() -> None:
     stay = "The stay was shorter by one day after laparoscopic appendectomy."
     left = quoting("Patients left a day earlier.", ("pmid:11", stay))
     text = render(written(left, both, again), "md").decode()
-    body, _, references = text.partition("## Quotes behind the sentences")
+    body, _, folded = text.partition("<details>\n<summary>Quotes behind the sentences</summary>\n\n")
     assert "Patients left a day earlier [1]." in body
     assert f"{FEWER.rstrip('.')} [1, 2]." in body
-    assert [references.count(quote) for quote in (INFECTION, PNEUMONIA, stay)] == [1, 1, 1]
+    assert [folded.count(quote) for quote in (INFECTION, PNEUMONIA, stay)] == [1, 1, 1]
+    assert folded.partition("<!--")[0].endswith("\n\n</details>\n\n")
+
+
+def test_quotes_stand_in_the_order_of_their_work() -> None:
+    stay = "The stay was shorter by one day after laparoscopic appendectomy."
+    report = written(
+        quoting("Patients left a day earlier.", ("pmid:11", stay)),
+        quoting("Fewer had an infection.", ("pmid:11", INFECTION)),
+        quoting("It was one day.", ("pmid:11", "shorter by one day")),
+    )
+    folded = render(report, "md").decode().partition("<details>")[2]
+    assert folded.index(INFECTION) < folded.index(stay)
+    assert folded.count("shorter by one day") == 1, "a part of another quote is not listed"
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
