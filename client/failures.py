@@ -130,14 +130,10 @@ def unknown(value: str, names: Sequence[str]) -> str:
 
 
 def faults_of(error: "ValidationError", whole: str) -> str:
-    """`columns.0: it is missing`: what pydantic refuses, on one line.
+    """Return what pydantic refuses on one line; see `activities.configuration.wording`."""
+    from activities.configuration import wording  # imports pydantic
 
-    `whole` names the thing itself, where a fault is of all of it.
-    """
-    from activities.configuration.wording import by_place, worded
-
-    faults = by_place(error.errors(include_url=False))
-    return "; ".join(f"{place or whole}: {worded(errors)}" for place, errors in faults.items())
+    return wording.faults_of(error, whole)
 
 
 def as_failure(error: Exception) -> Failure | None:

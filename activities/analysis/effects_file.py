@@ -7,6 +7,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from activities.configuration.wording import faults_of
 from activities.contracts.effects import Arms, Effect
 from activities.contracts.errors import Refused
 
@@ -28,7 +29,7 @@ def read_effects(path: Path) -> tuple[Effect, ...]:
     except OSError as error:
         raise Refused(f"{path} cannot be read: {error.strerror or error}") from error
     except UnicodeDecodeError as error:
-        raise Refused(f"{path} is not UTF-8 text") from error
+        raise Refused(f"{path} is not UTF-8 text; save it as CSV UTF-8") from error
     return parse_effects(text, str(path))
 
 
@@ -52,9 +53,7 @@ def parse_effects(text: str, name: str) -> tuple[Effect, ...]:
         try:
             effects.append(_effect(values))
         except ValidationError as error:
-            problem = error.errors()[0]
-            field = ".".join(str(part) for part in problem["loc"])
-            raise Refused(f"{where}: {field}: {problem['msg']}") from error
+            raise Refused(f"{where}: {faults_of(error, 'the line')}") from error
         except ValueError as error:
             raise Refused(f"{where}: {error}") from error
     if not effects:

@@ -1,8 +1,10 @@
 """The words for what pydantic refuses, the same wherever a person or a program reads them."""
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from typing import get_args
 
+from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from activities.configuration.declaration import nearest
@@ -17,6 +19,48 @@ BOUNDS = {
     "greater_than": "too small; it has to be more than",
     "less_than": "too large; it has to be less than",
 }
+KINDS = {
+    "string_type": "is not a text",
+    "bool_parsing": "is neither true nor false",
+    "bool_type": "is neither true nor false",
+    "tuple_type": "is not a list",
+    "list_type": "is not a list",
+    "dict_type": "is not a table of keys",
+    "model_type": "is not a table of keys",
+}
+LENGTHS = {
+    "string_too_short": ("characters", "least", "min_length"),
+    "string_too_long": ("characters", "most", "max_length"),
+    "too_short": ("entries", "least", "min_length"),
+    "too_long": ("entries", "most", "max_length"),
+}
+
+
+def faults_of(error: ValidationError, whole: str, keys: Collection[str] = ()) -> str:
+    """`columns.0: it is missing`: what pydantic refuses, on one line.
+
+    `whole` names the thing itself, where a fault is of all of it; `keys`: those that there are.
+    """
+    faults = by_place(error.errors(include_url=False))
+    return "; ".join(
+        f"{place or whole}: {worded(errors, keys)}"
+        for place, errors in faults.items()
+        if not any(inner.startswith(f"{place}.") for inner in faults)  # a list is too short without it
+    )
+
+
+def keys_of(model: type[BaseModel]) -> list[str]:
+    """Return the keys of a file that a model describes, those of its tables as well."""
+
+    def tables(of: object) -> Iterator[type[BaseModel]]:
+        if isinstance(of, type) and issubclass(of, BaseModel):
+            yield of
+            for field in of.model_fields.values():
+                yield from tables(field.annotation)
+        for part in get_args(of):
+            yield from tables(part)
+
+    return sorted({key for table in tables(model) for key in table.model_fields})
 
 
 def by_place(errors: Iterable[ErrorDetails]) -> dict[str, list[ErrorDetails]]:
@@ -29,8 +73,11 @@ def by_place(errors: Iterable[ErrorDetails]) -> dict[str, list[ErrorDetails]]:
     return faults
 
 
-def worded(errors: Sequence[ErrorDetails]) -> str:
-    """Return what is wrong with a value, with the nearest name where one of several had to be given."""
+def worded(errors: Sequence[ErrorDetails], keys: Collection[str] = ()) -> str:
+    """Return what is wrong with a value, with the nearest name where one of several had to be given.
+
+    `keys`: those that there are where it stands.
+    """
     first = errors[0]
     kind, value = first["type"], first["input"]
     shown = _short(repr(value))
@@ -45,7 +92,7 @@ def worded(errors: Sequence[ErrorDetails]) -> str:
     if kind == "extra_forbidden" and first["loc"][-2:-1] == ("filters",):
         return f"there is no such key{nearest(str(first['loc'][-1]), SourceFilters.model_fields)}"
     if kind == "extra_forbidden":
-        return "there is no such key"
+        return f"there is no such key{nearest(str(first['loc'][-1]), keys) if keys else ''}"
     if kind == "missing":
         return "it is missing"
     if kind == "finite_number":
@@ -56,6 +103,13 @@ def worded(errors: Sequence[ErrorDetails]) -> str:
         (limit,) = first["ctx"].values()
         bound = f"{limit:,}" if isinstance(limit, int) else f"{limit:g}"
         return f"{_short(str(value))} is {BOUNDS[kind]} {bound}"
+    if kind in KINDS:
+        return f"{shown} {KINDS[kind]}"
+    if kind in LENGTHS:
+        unit, end, limit = LENGTHS[kind]
+        return f"it has {len(value):,} {unit}; the {end} is {first['ctx'][limit]:,}"
+    if kind == "string_pattern_mismatch":
+        return f"{shown} is not of the form {first['ctx']['pattern']}"
     return first["msg"].removeprefix("Value error, ")
 
 

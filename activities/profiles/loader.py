@@ -12,6 +12,7 @@ from pathlib import Path
 
 from pydantic import ValidationError
 
+from activities.configuration.wording import faults_of, keys_of
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.profile import Profile, Specialist
 
@@ -68,9 +69,10 @@ def _read(file: Path | Traversable) -> Profile:
     except OSError as error:
         raise ProfileError(f"cannot read the profile {file}: {error.strerror or error}") from error
     except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        where = ".".join(str(part) for part in first["loc"])
-        raise ProfileError(f"the profile {file} is wrong at `{where}`: {first['msg']}") from error
+        faults = faults_of(error, "the file", keys_of(Profile))
+        raise ProfileError(f"the profile {file} is wrong: {faults}") from error
+    except UnicodeDecodeError as error:
+        raise ProfileError(f"the profile {file} is not UTF-8 text; save it as UTF-8") from error
     except ValueError as error:
         raise ProfileError(f"the profile {file} is not valid TOML: {error}") from error
     if not profile.criteria:

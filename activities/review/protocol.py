@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from activities.configuration.declaration import nearest
-from activities.configuration.wording import worded
+from activities.configuration.wording import keys_of, worded
 from activities.contracts.effects import Measure
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import Frozen
@@ -267,11 +267,7 @@ def _first_fault(error: ValidationError) -> str:
     return f"`{where}`: {worded([fault])}"
 
 
-TABLES: tuple[type[Frozen], ...] = (
-    *(Protocol, ReviewQuestion, Criterion, Columns, SourceQuery, Screener),
-    *(Calibration, ExtractionField, PooledOutcome, Budgets, Living),
-)
-KEYS = sorted({key for table in TABLES for key in table.model_fields})
+KEYS = keys_of(Protocol)
 
 
 def changed_keys(before: Protocol, after: Protocol) -> tuple[str, ...]:

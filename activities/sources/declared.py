@@ -16,6 +16,7 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mappin
 import httpx
 from pydantic import ConfigDict, ValidationError, validate_call
 
+from activities.configuration.wording import faults_of
 from activities.contracts.errors import DeterminatorError, Malformed, Refused, Unavailable
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Query, SourceInfo
 from activities.contracts.identifiers import evidence_id, normal_url
@@ -92,10 +93,8 @@ class DeclaredSource:
             raise
         except ValidationError as error:
             if error.title != self._function.__name__:  # of something the function itself validates
-                raise Malformed(f"{name} failed: {error}") from error
-            problem = error.errors()[0]
-            where = ".".join(str(part) for part in problem["loc"])
-            raise Refused(f"{name}: option {where}: {problem['msg']}") from error
+                raise Malformed(f"{name} failed: {error.title}: {faults_of(error, 'it')}") from error
+            raise Refused(f"{name}: option {faults_of(error, 'of the source')}") from error
         except httpx.HTTPStatusError as error:
             raise failure(error.response, name) from error
         except (httpx.HTTPError, OSError) as error:

@@ -22,6 +22,7 @@ from urllib.parse import urlsplit
 
 from pydantic import BaseModel, Field, ValidationError, field_validator, model_validator
 
+from activities.configuration.wording import faults_of, keys_of
 from activities.contracts.errors import Malformed, RateLimited, Refused, Unavailable, install
 from activities.contracts.evidence import Evidence, Provenance, Query
 from activities.settings import Settings
@@ -120,9 +121,7 @@ def load_schema(name: str) -> GraphSchema:
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise Refused(f"{path} is not TOML: {error}") from error
     except ValidationError as error:
-        problem = error.errors()[0]
-        where = ".".join(str(part) for part in problem["loc"])
-        raise Refused(f"{path}: {where}: {problem['msg']}") from error
+        raise Refused(f"{path}: {faults_of(error, 'the file', keys_of(GraphSchema))}") from error
 
 
 def _quoted(name: str) -> str:

@@ -98,9 +98,12 @@ def test_effects_of_a_file_are_read(tmp_path: Path) -> None:
     [
         ("study,measure\nA,RR\n", "no column outcome"),
         ("study,outcome,measure,p\nA,d,RR,1\n", "unknown column 'p'"),
-        ("study,outcome,measure,estimate\nA,d,RR,0.5\nB,d,RR,half\n", "line 3: estimate"),
+        (
+            "study,outcome,measure,estimate\nA,d,RR,0.5\nB,d,RR,half\n",
+            "line 3: estimate: 'half' is not",
+        ),
         ("study,outcome,measure,estimate\nA,d,RR,nan\n", "line 2: estimate"),
-        ("study,outcome,measure\nA,d,beta\n", "line 2: measure"),
+        ("study,outcome,measure\nA,d,beta\n", "line 2: measure: 'BETA' is not known. There are: HR"),
         ("study,outcome,measure,events\nA,d,RR,5\n", "line 2: events, total"),
         ("study,outcome,measure\n,d,RR\n", "line 2: study"),
         ("study,outcome,measure\n", "no effects"),

@@ -47,9 +47,19 @@ def test_a_users_profile_is_found_by_name_and_by_path(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (MINE.replace("minimum = 4", "minimum = 40"), "criteria.0.minimum"),
-        (MINE.replace("guidance", "guidence"), "guidence"),
-        (MINE.split("[[")[0], "criteria"),
+        (MINE.replace("minimum = 4", "minimum = 40"), "criteria.0.minimum: 40 is too large; the most is 10"),
+        (MINE.replace("guidance", "guidence"), "guidence: there is no such key; did you mean guidance"),
+        (
+            MINE.replace("minimum", "minimun"),
+            "minimun: there is no such key; did you mean minimum",
+        ),
+        (MINE.split("[[")[0], "criteria: it is missing"),
+        (MINE.replace('"Plants."', "3"), "description: 3 is not a text"),
+        (MINE.replace('["library"]', '"library"'), "sources: 'library' is not a list"),
+        (MINE.replace("0.7", '"0,7"'), "confidence_threshold: '0,7' is not a number"),
+        (f'candidates = "no idea"\n{MINE}', "candidates: 'no idea' is neither true nor false"),
+        (f"words = 1\n{MINE}", "words: 1 is not a table of keys"),
+        (f'{MINE}[[specialists]]\nname = "X"\ndoes = "{"y" * 300}"\n', "300 characters; the most is 200"),
         (MINE + MINE[MINE.index("[[") :], "twice"),
         ("name = ", "TOML"),
         ("x = 1\n" * 20_000, "KiB"),

@@ -1,6 +1,7 @@
 """The source `neo4j` by its real driver against a real Bolt server."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -133,21 +134,23 @@ SCHEMA = (BUNDLED / "hetionet.toml").read_text()
 
 
 @pytest.mark.parametrize(
-    "text",
+    ("text", "said"),
     [
-        HETIONET,
-        SCHEMA.replace('drug = "Compound"', 'drug = "Compound) DELETE n //"'),
-        SCHEMA.replace('name = "name"', 'name = "x` OR true //"'),
-        SCHEMA.replace("TREATS_CtD =", '"T`]-() DELETE n //" ='),
-        SCHEMA.replace('kinds = ["drug", "disease"]', 'kinds = ["drug", "x"]'),
-        SCHEMA + '\nquery = "MATCH (n) DELETE n"\n',
+        (HETIONET, "not TOML"),
+        (SCHEMA.replace('drug = "Compound"', 'drug = "Compound) DELETE n //"'), "no name of a label"),
+        (SCHEMA.replace('name = "name"', 'name = "x` OR true //"'), "name: 'x` OR true //' is no name"),
+        (SCHEMA.replace("TREATS_CtD =", '"T`]-() DELETE n //" ='), "no name of a label"),
+        (SCHEMA.replace('kinds = ["drug", "disease"]', 'kinds = ["drug", "x"]'), "the kind 'x'"),
+        (SCHEMA + '\nquery = "MATCH (n) DELETE n"\n', "query: there is no such key"),
+        (SCHEMA.replace('kinds = ["drug", "disease"]', 'kinds = ["drug"]'), "kinds: it has 1 entries"),
     ],
 )
-def test_a_schema_that_is_more_than_names_is_refused(tmp_path: Path, text: str) -> None:
+def test_a_schema_that_is_more_than_names_is_refused(tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "graph.toml"
     path.write_text(text)
-    with pytest.raises(Refused):
+    with pytest.raises(Refused, match=re.escape(said)) as raised:
         load_schema(str(path))
+    assert "paths: " not in str(raised.value), "a list is not too short where an entry of it is wrong"
 
 
 @pytest.mark.parametrize("name", ["hetionet", "primekg"])

@@ -84,7 +84,7 @@ def test_offline_leaves_only_what_needs_no_network(monkeypatch: pytest.MonkeyPat
 
 
 async def test_a_wrong_option_is_refused_with_its_name() -> None:
-    with pytest.raises(Refused, match="depth"):
+    with pytest.raises(Refused, match="option depth: 'deep' is not a whole number"):
         await anext(notes.exchanges(Query(text="q", filters=Filters(options={"depth": "deep"}))))
 
 
@@ -105,6 +105,15 @@ async def test_whatever_a_function_raises_is_a_failure_of_its_source(
         raise raised
 
     with pytest.raises(kind):
+        await anext(broken.exchanges(Query(text="q")))
+
+
+async def test_a_record_that_a_function_cannot_make_is_told_in_plain_words() -> None:
+    @source(name="broken", covers="x")
+    async def broken(query: str) -> list[Evidence]:
+        return [record(title=query, text="t", year="last")]  # type: ignore[arg-type]
+
+    with pytest.raises(Malformed, match="broken failed: Evidence: year: 'last' is not a whole number"):
         await anext(broken.exchanges(Query(text="q")))
 
 
