@@ -1,7 +1,8 @@
 """Dates in a text, as its language writes them: a day, a month by name or number, and a year.
 
 Names of months are those of CLDR (Babel). A date whose day and month may be exchanged (`03/04/2024`) is read
-with the day first, but in English, where both are usual: there it is no date.
+with the day first, but in English, where both are usual: there it is no date. A year of two digits
+(`16.05.24`) and none (`16.05.`) are read where the language writes its short dates so.
 """
 
 import re
@@ -20,7 +21,16 @@ _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _UNSPACED = re.compile(
     r"(?:(\d{4})[\u5e74\ub144]\s?)?(\d{1,2})[\u6708\uc6d4]\s?(\d{1,2})[\u65e5\uc77c\u53f7\u865f]"
 )
-_NUMERIC = re.compile(r"(?<![\d./-])(\d{1,2})([./-])\s?(\d{1,2})\2\s?(\d{4})(?!\d)")
+_NUMERIC = re.compile(
+    r"(?<![\d./])(\d{1,2})([./]|(?<!-\d)(?<!-\d\d)-)(\s?)(\d{1,2})\2"
+    r"(?:\s?(?P<year>\d{4})|\3(?P<short>\d\d)(?!\2\d))(?!\d)"
+)
+_WITHOUT_YEAR = re.compile(r"(?<![\d./])(\d\d)\.(\d\d)\.(?!\s?\d)")
+_SHORT_DATE = re.compile(r"d+(\W)\s?M+\1\s?y+")
+"""The pattern of a language whose short dates begin with the day, with the sign between its numbers."""
+TWO_DIGITS = 2
+LAST_OF_2000S, FIRST_OF_1900S = 39, 60
+"""Years of two digits: what is between could be of either century, and is no year."""
 _MONTH_BEHIND = re.compile(
     rf"(?:\.|{_LETTERS}{{2}}|\u00ba)?\s(?:(?P<near>{_LETTERS}{{2,3}})\s)?(?P<next>{_LETTERS}{{3,12}})"
 )
@@ -105,12 +115,28 @@ def _in_figures(text: str, start: int, language: str) -> _Day | None:
     if match := _ISO.match(text, start) or _UNSPACED.match(text, start):
         return start, match.end(), int(match[1] or 0), int(match[2]), int(match[3])
     if match := _NUMERIC.match(text, start):
-        first, second = int(match[1]), int(match[3])
+        first, second = int(match[1]), int(match[4])
         month_first = second > 12 >= first
         if month_first or first > 12 or first == second or language != ENGLISH or match[2] == ".":
             day, month = (second, first) if month_first else (first, second)
-            return start, match.end(), int(match[4]), month, day
+            year = _short_year(match, language) if match["short"] else int(match["year"])
+            return (start, match.end(), year, month, day) if year else None
+    match = _WITHOUT_YEAR.match(text, start)
+    if match and _sign(language) == ".":
+        return start, match.end(), 0, int(match[2]), int(match[1])
     return None
+
+
+def _short_year(date: re.Match[str], language: str) -> int:
+    """Return the year that two digits of a date stand for; 0 where it may be none.
+
+    With a stop or a dash a number of one digit makes it the number of a section or a version (`3.5.24`).
+    """
+    year, sign = int(date["short"]), date[2]
+    is_whole = sign == "/" or len(date[1]) == len(date[4]) == TWO_DIGITS
+    if not is_whole or sign != _sign(language):
+        return 0
+    return 2000 + year if year <= LAST_OF_2000S else 1900 + year if year >= FIRST_OF_1900S else 0
 
 
 def _with_month(text: str, start: int, end: int, months: dict[str, int]) -> _Day | None:
@@ -137,6 +163,22 @@ def _made(year: int, month: int, day: int) -> date | None:
         return date(year, month, day)
     except ValueError:  # 31 June
         return None
+
+
+@lru_cache(maxsize=64)
+def _sign(language: str) -> str:
+    """Return the sign between the numbers of a short date; empty where such a date does not begin with a day.
+
+    English has both orders: `_in_figures` reads those of which one is possible.
+    """
+    if language == ENGLISH:
+        return "/"
+    try:
+        pattern = Locale.parse(language).date_formats["short"].pattern
+    except (UnknownLocaleError, ValueError):
+        return ""
+    match = _SHORT_DATE.match(pattern)
+    return match[1] if match else ""
 
 
 @lru_cache(maxsize=64)

@@ -37,6 +37,62 @@ def test_a_document_is_dated_by_its_head(text: str, language: str, day: str) -> 
     assert date_of_head(text, language) == day
 
 
+@pytest.mark.parametrize(
+    ("text", "language", "day"),
+    [
+        ("Berlin, den 16.05.24", "de", "2024-05-16"),
+        ("Berlin, den 16. 05. 24", "de", "2024-05-16"),
+        ("K\u00f6ln, 03.11.98", "de", "1998-11-03"),
+        ("16.05.24-18.05.24", "de", "2024-05-16"),
+        ("Paris, le 16/05/24", "fr", "2024-05-16"),
+        ("Madrid, 3/5/24", "es", "2024-05-03"),
+        ("16-05-24", "nl", "2024-05-16"),
+        ("Leeds, 16/05/24", "en", "2024-05-16"),
+        ("05/16/24", "en", "2024-05-16"),
+        # what may be another date, or none, is none
+        ("Leeds, 05/06/24", "en", ""),
+        ("16.05.24", "en", ""),
+        ("16/05/24", "de", ""),
+        ("24/05/16", "zh", ""),
+        ("16.05.45", "de", ""),
+        ("Kapitel 3.5.24", "de", ""),
+        ("Server 10.12.24.11", "de", ""),
+        ("31.06.24", "de", ""),
+        ("Konto 16.05.241", "de", ""),
+        ("16.05.24", "xx", ""),
+    ],
+)
+def test_a_year_of_two_digits_is_read_where_the_language_writes_it(
+    text: str, language: str, day: str
+) -> None:
+    assert date_of_head(text, language) == day
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "days"),
+    [
+        ("Die Sitzung ist am 16.05. um 10 Uhr.", "de", ["05-16"]),
+        ("vom 16.05. bis 18.05.2024", "de", ["05-16", "05-18"]),
+        ("16.05.-18.05.", "de", ["05-16", "05-18"]),
+        ("siehe Abschnitt 3.5.", "de", []),
+        ("16.05. 20 Personen", "de", []),
+        ("16.05.20 Personen", "de", ["05-16"]),
+        ("It rose to 12.05.", "en", []),
+        ("99.05.", "de", []),
+        ("12.05.2024-14.05.2024", "de", ["05-12", "05-14"]),
+        ("Anruf 030-16-05-2024", "de", []),
+    ],
+)
+def test_a_day_in_figures_has_no_year_where_the_language_writes_it_so(
+    text: str, language: str, days: list[str]
+) -> None:
+    assert days_in(text, language) == days
+
+
+def test_a_day_in_figures_is_of_the_years_of_the_others() -> None:
+    assert days_of(["Am 16.05. und am 18.05.24."], "de") == {date(2024, 5, 16), date(2024, 5, 18)}
+
+
 def test_dates_do_not_overlap() -> None:
     assert [one.day for one in dates_in("From 3 May 2024, 4 May 2024 to 2024-06-01.")] == [
         date(2024, 5, 3),
