@@ -6,17 +6,20 @@ reader names (`activities.verification.gate`).
 
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from decimal import Decimal
 
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Refused
 from activities.contracts.write import DraftClaim
+from activities.dates import days_in
+from activities.messages import ENGLISH
 from activities.roles.prose import Written
 from activities.roles.role import Prompt
 from activities.roles.validation import refusal
 from activities.text.numbers import figures, read
 from activities.verification import gate
 from activities.verification.computed import Computations, operands_of
-from activities.verification.operands import quotes_of_operands
+from activities.verification.operands import quotes_of_operands, work_of
 
 MAX_GENERAL = 16
 """Sentences of general knowledge of a draft."""
@@ -41,6 +44,8 @@ class Checks:
         self._asked = {number.shown for number in figures(prompt.question)}
         self._near: Collection[str] = ()
         """The works that the block of a sentence cites."""
+        self._printed = set[Decimal | str]()
+        """Figures and days that sentences print beside the works they cite."""
         self._general = 0
         """Sentences of general knowledge so far."""
         self.refused: list[Refused] = []
@@ -49,6 +54,12 @@ class Checks:
     def filled(self, text: str, language: str) -> str:
         """Return a text with the figures that it leaves to its computations."""
         return self._computations.filled(text, language)
+
+    def remember(self, claims: Iterable[DraftClaim], language: str) -> None:
+        """Note what sentences print beside the works they cite: what follows from it needs none."""
+        for claim in claims:
+            if claim.cites:
+                self._printed |= _stated(claim.text, language)
 
     def claims(self, rows: Iterable[Written]) -> tuple[DraftClaim, ...]:
         """Return the sentences of a block, each once."""
@@ -74,11 +85,9 @@ class Checks:
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
         about = "\n".join((self._about, *headings))
         decision = self._decided(claim, claim.text, about)
-        is_new = not claim.cites and (decision.refusal or decision.computed)
-        own = {n.shown for n in read(claim.text).numbers} - self._asked if is_new else set()
-        if proposed := tuple(n for n in dict.fromkeys(self._proposed) if n in own):
-            claim = claim.replace(proposed=proposed)
-            about = "\n".join((about, *proposed))
+        while new := self._new(claim, decision):
+            claim = claim.replace(proposed=(*claim.proposed, *new))
+            about = "\n".join((about, *new))
             decision = self._decided(claim, claim.text, about)
         problem = decision.refusal
         if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
@@ -96,6 +105,17 @@ class Checks:
             return claim
         quotes = [*self._quotes_of(claim, about), *self._operands(claim)]
         return claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
+
+    def _new(self, claim: DraftClaim, decision: gate.Decision) -> tuple[str, ...]:
+        """Return the figures of a sentence without works that its writer sets: no work has them."""
+        if claim.cites:
+            return ()
+        own = {n.shown for n in read(claim.text).numbers} - self._asked - {*claim.proposed}
+        lacking = [decision.refusal.text("number")] if decision.refusal else []
+        lacking += (row.rpartition("=")[2] for row in decision.computed)
+        values = {value for text in lacking for value in _stated(text)} | {*lacking}
+        new = (n for n in dict.fromkeys(self._proposed) if n in own)
+        return tuple(n for n in new if n in values or _stated(n) & values)
 
     def _of_general(self, claim: DraftClaim) -> gate.Decision:
         """Decide on general knowledge, of which a text has a few sentences."""
@@ -136,7 +156,10 @@ class Checks:
         return gate.quotes_of_figures(claim, works, about)
 
     def _operands(self, claim: DraftClaim) -> Iterable[Support]:
-        """Return the sentences that state the numbers and dates of its computations."""
+        """Return the sentences that state the numbers and dates of its computations.
+
+        A sentence without works that follows from what others print with theirs has none, or one that states
+        all of it."""
         made = (figures(row.rpartition("=")[2]) for row in claim.computed)
         results = {value for numbers in made for number in numbers for value in number.values}
         operands = [
@@ -145,7 +168,17 @@ class Checks:
             for operand in operands_of(row)
             if not any(number.values & results for number in figures(operand))
         ]
-        return quotes_of_operands(operands, claim.cites or self._near, self._shown)
+        if claim.cites:
+            return quotes_of_operands(operands, claim.cites, self._shown)
+        if new := [operand for operand in operands if not _stated(operand) & self._printed]:
+            return quotes_of_operands(new, self._near, self._shown)
+        work = work_of(operands, self._shown)
+        return quotes_of_operands(operands, [work], [s for s in self._shown if s.evidence_id == work])
+
+
+def _stated(text: str, language: str = ENGLISH) -> set[Decimal | str]:
+    """Return the values of the figures of a text, and its days (`04-03`)."""
+    return {*(value for number in figures(text) for value in number.values), *days_in(text, language)}
 
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:

@@ -39,6 +39,13 @@ def quotes_of_operands(
             yield Support(evidence_id=nearest.evidence_id, quote=nearest.quote)
 
 
+def work_of(operands: Iterable[str], shown: Sequence[SourceSentence]) -> str:
+    """Return the id of the one work that states all operands but constants; empty without it."""
+    stating = [{s.evidence_id for s in _stating(name, (), shown)} for name in operands if _digits(name)]
+    works = set.intersection(*stating) if stating else set()
+    return works.pop() if len(works) == 1 else ""
+
+
 def _digits(operand: str) -> int:
     """Count the digits of an operand that tell it from others: all of a date, none of a constant."""
     if days_of([operand]):

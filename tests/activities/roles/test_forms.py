@@ -295,6 +295,12 @@ def test_a_figure_that_its_writer_sets_is_not_computed_by_chance() -> None:
     assert WRITER.accept(STEP, prompt, answer).output.answer[0].proposed == (), "the works have the figure"
 
 
+def test_a_number_that_a_work_has_is_not_one_that_the_writer_sets() -> None:
+    answer = DraftAnswer(report="Of 246.00 euros pay 180.00 within 66 days.", proposed=["180.00", "66 days"])
+    (claim,) = WRITER.accept(STEP, WRITER.render(STEP, WORKS, 20_000), answer).output.answer
+    assert (claim.state, claim.proposed) == ("ask", ("66",))
+
+
 def test_a_day_of_german_ends_no_sentence_and_may_be_proposed() -> None:
     step = STEP.replace(language="de")
     prompt = WRITER.render(step, WORKS, 20_000)
@@ -529,6 +535,18 @@ def test_an_operand_gets_the_sentence_that_states_it() -> None:
     assert [support.evidence_id for support in both.support] == [BILL.evidence_id] * 2
     (chance,) = written(table("Both | 432.00 | | [E1]"), computed=["180.00 + 7 * 36"])[0].claims
     assert chance.state == "refused", "36 stands nowhere"
+
+
+def test_a_sum_of_what_others_print_needs_no_work_but_one_that_states_all_of_it() -> None:
+    note = LETTER.replace(evidence_id="library:note", text="He has paid 180.00 euros and 90.50 euros.")
+    cited = (CALL, "Landlord | 336.00 | | [E2]", "Paid | 90.50 | | [E3]")
+    rows = table(*cited, "Both | 516.00 | |", "Left | 89.50 | |")
+    sums = ["180.00 + 336.00", "180.00 - 90.50"]
+    *_, both, left = written(rows, computed=sums, works=(BILL, LETTER, note))[0].claims
+    assert (both.state, both.computed, both.support) == ("ask", ("180.00 + 336.00 = 516.00",), ())
+    assert {support.evidence_id for support in left.support} == {note.evidence_id}
+    *_, more = written(table(CALL, "More | 516.00 | |"), computed=sums, works=(BILL, LETTER))[0].claims
+    assert {support.evidence_id for support in more.support} == {LETTER.evidence_id}, "336.00 is new"
 
 
 def test_a_number_of_a_heading_may_stand_in_any_work() -> None:
