@@ -25,10 +25,14 @@ _FIELD = re.compile(r"[ \t]*[\w.\"'-]+(?:[ \t]*[:=][ \t]+\S|:$)|[ \t]*\[[^\]]+\]
 """A key with what it is, as files of settings have them, or what stands over such lines."""
 _ROW = re.compile(r"[^:;\n]{1,60}: [^\n]+; [^:;\n]{1,60}: \S")
 """A row of a table whose cells stand behind their headings (`documents.tables`)."""
-_MARKED_HEADING = re.compile(r"[ \t]*#{1,6}[ \t]+\S")
 _RULE = re.compile(r"[\s|:+=_-]+")
 _ENDS = (".", "!", "?", "\u3002", "\uff01", "\uff1f", "\u0964", "\u06d4", "\u061f")
 _STOPPED = (*_ENDS, ";", ",", "\uff1b", "\uff0c")
+_MARKED_HEADING = re.compile(
+    r"[ \t]*(?:#{1,6}[ \t]+\S|(?:\*\*|__)(?:(?!\*\*|__|: )[^\n])+"
+    rf"(?<![{''.join(_STOPPED)}])(?:\*\*|__)[ \t]*$)"
+)
+"""A heading of Markdown, or a line of bold alone, which is no sentence and no field (`**Due: 3 May**`)."""
 _SEPARATORS = ("|", "\t", ";", ",")
 
 
@@ -99,12 +103,14 @@ def _lines(text: str, start: int, end: int) -> list[slice]:
 def _is_heading(line: str, beside: Sequence[str]) -> bool:
     """Tell whether a line is short, without a stop, and no item, no field and no row.
 
-    One with a number is no item of a list: no line beside it has a number of as many parts."""
+    One with a number is no item of a list: no line beside it has a number of as many parts. A stop in bold is
+    one (`**The vote was carried.**`), unless the line has a number (`**13. Notices.**`)."""
     depth, *others = (match and match[1].count(".") for match in map(_NUMBER.match, (line, *beside)))
     if depth is not None and depth not in others:
         line = line.lstrip(" \t0123456789.):")
     plain = line.strip()
-    is_statement = plain.endswith(_STOPPED) or plain[:1].isdigit() or re.search(r": | \| |\n", plain)
+    stopped = plain if _NUMBER.match(plain.lstrip("*_")) else plain.rstrip("*_")
+    is_statement = stopped.endswith(_STOPPED) or plain[:1].isdigit() or re.search(r": | \| |\n", plain)
     is_title = len(plain) <= MAX_HEADING and any(map(str.isalpha, plain))
     return bool(_MARKED_HEADING.match(line)) or (is_title and not is_statement and not _ITEM.match(line))
 

@@ -192,6 +192,20 @@ def test_a_numbered_line_is_a_heading_over_its_clauses_and_an_item_among_others(
     assert rows("\n\n".join(tasks)) == [("", task) for task in tasks]
 
 
+def test_a_line_of_bold_alone_is_a_heading_and_no_statement() -> None:
+    said = "Three months of written notice are given before the flat is left."
+    long = "13. Notices and Other Communications of the Parties to This Agreement and of Their Assigns"
+    for mark in ("**", "__"):
+        assert [s.head for s in read(f"{mark}{long}{mark}\n\n{said}")] == [long]
+        two = f"{mark}12. Rent and what it includes{mark}\n{mark}13. Notices of the parties{mark}\n\n{said}"
+        assert [(s.head, s.quote) for s in read(two)] == [("13. Notices of the parties", said)]
+        assert [s.quote for s in read(f"{said}\n\n{mark}14. Costs of the two parties{mark}")] == [said]
+    for fact in ("**The rent is paid on: 3 May 2024**", "**The rent of both flats is due on Monday.**"):
+        assert fact in [s.quote for s in read(f"{said}\n{fact}\n{said}")]
+        assert fact in [s.quote for s in read(f"{said}\n\n{fact}\n\n{said}")]
+    assert [s.quote for s in read(f"**13. Notices of both parties.**\n\n{said}")] == [said]
+
+
 def test_a_line_that_opens_a_list_stands_over_no_later_paragraph() -> None:
     text = "# Soup\n\nIngredients:\n- 1 kg of tomatoes\n- 2 onions\n\nThe soup is left to cool for two hours."
     assert [unit.head for unit in units(text)] == ["Ingredients", "Ingredients", "Soup"]
