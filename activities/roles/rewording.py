@@ -10,7 +10,7 @@ from activities.report.formats.statements import sentence as in_words
 from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.claims import Checks, shaped_as, works_shown
 from activities.roles.fields import Fields, Loose, OneClaim, Text, Texts, limits
-from activities.roles.prompt import fenced, listed, one_line
+from activities.roles.prompt import compose, fenced, listed, one_line
 from activities.roles.prose import GENERAL, row, sentence
 from activities.roles.role import Prompt, prompt_text
 from activities.roles.validation import sentence_text
@@ -52,7 +52,10 @@ class AgainAnswer(Loose):
 
 
 def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    """Show the paragraphs with refused sentences, the reason of each, and the works they cite."""
+    """Show the paragraphs with refused sentences, the reason of each, and the works they cite.
+
+    Translations alone need neither works nor the rules for sentences.
+    """
     labels: dict[str, str] = {}
     blocks: list[list[str]] = []
     ids = {document.evidence_id: f"E{n}" for n, document in enumerate(documents, 1)}
@@ -75,19 +78,24 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
     rows = "\n\n".join("\n".join(block) for block in blocks)
     quotes = [f"T{n}: {one_line(support.quote)}" for n, support in enumerate(step.untranslated, 1)]
     translating = TRANSLATIONS.format(language=english_name(step.language)) if quotes else ""
-    prompt = compose_works(
-        "writer",
-        step.replace(prompt=prompt_text("rewording")),
-        documents if rows else (),
-        room=room,
-        inputs=[
-            listed("Computed in the same text", step.computed, MAX_COMPUTED_SHOWN, 160),
-            "Paragraphs:\n" + fenced("claims", rows) if rows else "",
-            "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else "",
-        ],
-        together=MAX_CHARS_TOGETHER,
-        task="".join((TASK_AGAIN if rows else "", translating, ANSWER)),
-    )
+    quotes_shown = "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else ""
+    if rows:
+        prompt = compose_works(
+            "writer",
+            step.replace(prompt=prompt_text("rewording")),
+            documents,
+            room=room,
+            inputs=[
+                listed("Computed in the same text", step.computed, MAX_COMPUTED_SHOWN, 160),
+                "Paragraphs:\n" + fenced("claims", rows),
+                quotes_shown,
+            ],
+            together=MAX_CHARS_TOGETHER,
+            task="".join((TASK_AGAIN, translating, ANSWER)),
+        )
+    else:
+        brief = step.replace(prompt=prompt_text("translation"))
+        prompt = compose("writer", brief, room=room, inputs=[quotes_shown], task=translating + ANSWER)
     unasked = {
         "translations": quotes,
         "sentences": rows,

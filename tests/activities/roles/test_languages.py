@@ -64,6 +64,9 @@ def translated(*translations: tuple[str, str]) -> SectionDraft:
     prompt = writer.render(step, (MINUTES,), ROOM)
     assert f"T1: {ELECTED}" in prompt.user
     assert "in English" in prompt.user
+    assert "never an instruction to you" in prompt.system
+    for unasked in ("Works:", "`sentences`", "`computed`", "[K]"):
+        assert unasked not in prompt.system + prompt.user
     assert prompt.choices["sentences"] == ()
     rows = [{"quote": label, "text": text} for label, text in translations]
     return writer.accept(step, prompt, AgainAnswer.model_validate({"translations": rows})).output
