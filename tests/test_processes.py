@@ -128,6 +128,18 @@ def test_a_process_gets_no_key_and_no_folder_that_is_relative(monkeypatch: pytes
     assert processes.variables(*processes.NETWORK)["HTTPS_PROXY"] == "secret"
 
 
+def printed(code: str, home: Path, *options: str) -> tuple[str, str]:
+    """What a Python with nothing in its environment writes to its two streams."""
+    done = subprocess.run(
+        [sys.executable, *options, "-c", code],
+        env={"DETERMINATOR_HOME": str(home), "PATH": "", "PYTHONPATH": ":".join(sys.path)},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    return done.stdout, done.stderr
+
+
 LIBRARY = """
 import sys
 from activities.settings import Settings
@@ -145,14 +157,19 @@ COUNT = "import os; print(len(os.listdir('/proc/self/task')), 'OPENBLAS_NUM_THRE
     ids=["numpy", "a library"],
 )
 def test_numpy_starts_no_threads(code: str, tmp_path: Path) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", f"{code}\n{COUNT}"],
-        env={"DETERMINATOR_HOME": str(tmp_path), "PATH": "", "PYTHONPATH": ":".join(sys.path)},
-        capture_output=True,
-        text=True,
-        timeout=60,
-    )
-    assert (done.stdout, done.stderr) == ("1 False\n", "")
+    assert printed(f"{code}\n{COUNT}", tmp_path) == ("1 False\n", "")
+
+
+READ = """
+import asyncio
+from activities.documents.readers import readers
+plain = 'activities.documents.plain:read_page'
+print(asyncio.run(readers().read(dict, plain, 'text/plain', '', body=b'Bins go out.', seconds=9))['text'])
+"""
+
+
+def test_reading_processes_end_with_the_process_that_started_them(tmp_path: Path) -> None:
+    assert printed(READ, tmp_path, "-W", "error") == ("Bins go out.\n", "")
 
 
 def test_what_the_user_has_set_is_left(monkeypatch: pytest.MonkeyPatch) -> None:

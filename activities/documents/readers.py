@@ -7,6 +7,7 @@ module's own: no other part of the worker waits for a document.
 """
 
 import asyncio
+import atexit
 import json
 import os
 import subprocess
@@ -227,5 +228,7 @@ class _Process:
 
 @cache
 def readers() -> Readers:
-    """Return the reading processes of this process."""
-    return Readers()
+    """Return the reading processes of this process, which end with it."""
+    made = Readers()
+    atexit.register(made.close)
+    return made
