@@ -352,12 +352,12 @@ def tangled_refs(draw: st.DrawFn) -> EvidenceRef:
     ids = Identifiers(
         **{kind: draw(st.sampled_from(pool)) for kind, pool in pools.items() if draw(st.booleans())}
     )
-    named = next(iter(ids.items_in_order()), ("doc", draw(st.sampled_from("mn"))))
+    name = ":".join(next(iter(ids.items_in_order()), ("doc", draw(st.sampled_from("mn")))))
     title, author = draw(st.sampled_from([(FARMERS, "ott"), (MINERS, "zed")]))
     return ref(
-        ":".join(named),
+        name,
         title=title,
-        blob=f"blobs/{draw(st.integers(0, 9))}{ids}",
+        blob=f"blobs/{draw(st.integers(0, 9))}{name}{title}{ids}",  # a digest of all that is known of it
         identifiers=ids,
         fingerprint=draw(st.sampled_from(["", "t"])),
         first_author=author,
@@ -377,6 +377,34 @@ def test_merging_tangled_records_twice_changes_nothing(
     earlier = merge([], first, "").refs
     once = merge(earlier, second, "")
     assert merge(once.refs, second, "").refs == once.refs
+
+
+def test_one_text_under_two_titles_and_a_doi_in_common_stays_two_works() -> None:
+    known = abstract(FARMERS, "Ott, A.", blob="blobs/one", identifiers=Identifiers(doi="a", arxiv="x"))
+    again = abstract(FARMERS, "Ott, A.", blob="blobs/other", identifiers=Identifiers(doi="a"))
+    other = abstract(MINERS, "Zed, Z.", blob="blobs/one", identifiers=known.identifiers, chars=1)
+    once = merge([known], [again, other], "").refs
+    assert [item.title for item in once] == [FARMERS, MINERS]
+    assert merge(once, [again, other], "").refs == once
+
+
+def test_a_known_work_keeps_title_and_author_beside_a_richer_record() -> None:
+    known = abstract(MINERS, "Zed, Z.", identifiers=Identifiers(doi="a", s2="t"))
+    richer = ref("s2:t", title=FARMERS, first_author="ott", identifiers=Identifiers(s2="t"), chars=1)
+    apart = abstract(FARMERS, "Ott, A.", identifiers=Identifiers(doi="a"))
+    once = merge([known], [richer, apart], "").refs
+    assert [(item.title, item.chars) for item in once] == [(MINERS, 1), (FARMERS, 0)]
+    assert merge(once, [richer, apart], "").refs == once
+
+
+def test_a_title_joins_no_record_to_a_work_that_one_of_its_records_parts_from_it() -> None:
+    known = abstract(MINERS, "Zed, Z.", identifiers=Identifiers(s2="s"), fingerprint="")
+    joined = abstract(FARMERS, "Ott, A.", identifiers=Identifiers(doi="a", s2="s"), fingerprint="t")
+    titled = abstract(MINERS, "Zed, Z.", identifiers=Identifiers(doi="a", pmid="1"), fingerprint="t")
+    batch = [joined.replace(evidence_id="doi:a"), titled.replace(evidence_id="pmid:1")]
+    once = merge([known.replace(evidence_id="s2:s")], batch, "").refs
+    assert [item.evidence_id for item in once] == ["s2:s", "pmid:1"]
+    assert merge(once, batch, "").refs == once
 
 
 @settings(max_examples=200)  # of 50 none has works that only their order joins

@@ -80,13 +80,14 @@ def merge(
     # Titles are compared after all identifiers are united, so that merging again finds the same matches.
     new: list[EvidenceRef] = []
     for records in matches.unmatched:
-        known_id = match_by_title(refs.values(), records)
+        known_id = match_by_title(refs.values(), matches.joined, records)
         if known_id is None:
             first, rest = _richest_first(records)
             known_id = first.evidence_id
             new.append(merge_records(first, rest))
         else:
             refs[known_id] = merge_records(refs[known_id], records, quoted)
+            matches.joined[known_id] += records
         kept_as.update((ref.evidence_id, known_id) for ref in records)
     merged = _with_shared_standing((*refs.values(), *new))
     new_ids = tuple(ref.evidence_id for ref in new)
@@ -134,8 +135,9 @@ def merge_records(
     richest = min(versions, key=lambda ref: (*_richness(ref)[:2], ref is not base, *_richness(ref)[2:]))
     best = base if base.evidence_id in quoted else richest
     order = (best, *(ref for ref in versions if ref is not best))
-    # title and author of one record: together they tell a work from others under its DOI
-    named = next((ref for ref in order if ref.first_author and fingerprint(ref.title, None)), best)
+    # Title and author of one record: together they tell a work from others under its DOI, so that those of a
+    # known work stay.
+    named = next((ref for ref in (base, *order) if ref.first_author and fingerprint(ref.title, None)), best)
     identifiers: dict[str, str] = {}
     for ref in versions:
         for kind, value in ref.identifiers.items_in_order():

@@ -6,7 +6,7 @@ are two: what one says is never quoted under the identifier of the other. So are
 under the one DOI of their supplement: title and first author differ.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import combinations, product
 from typing import NamedTuple
 
@@ -19,8 +19,8 @@ Work = list[EvidenceRef]
 _TRUST = ("id", "blob", "pmid", "pmcid", "doi", "nct", "arxiv", "openalex", "s2", "fda", "url")
 _OF_ONE_WORK = ("pmid", "pmcid", "doi", "nct", "fda", "arxiv")
 """Identifiers of which a work has no two."""
-_OF_A_VERSION = ("pmid", "pmcid", "doi", "nct", "fda")
-"""Identifiers that name one version of a work; an arXiv number also stands in records of the article."""
+_OF_A_VERSION = ("pmid", "pmcid", "doi", "nct", "fda", "blob")
+"""What names one version of a work, as its text does; records of the article have an arXiv number too."""
 _REGULATORY: tuple[EvidenceType, ...] = ("drug_label", "regulatory", "adverse_events")
 _REGISTERS: tuple[EvidenceType, ...] = ("trial_registration", *_REGULATORY)
 
@@ -32,6 +32,8 @@ class Matches(NamedTuple):
     """Id of a known item, and records that share an identifier with it."""
     unmatched: list[Work]
     """Works that share no identifier with a known item."""
+    joined: dict[str, Work]
+    """Id of a known item -> all its records so far."""
 
 
 def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) -> Matches:
@@ -41,7 +43,6 @@ def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) ->
     that item, and the others of their work with them.
     """
     joined = {ref.evidence_id: [ref] for ref in corpus}
-    """Id of a known item -> all its records so far."""
     order = {name: place for place, name in enumerate(joined)}
     owners: dict[str, set[str]] = {}
 
@@ -53,7 +54,7 @@ def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) ->
 
     for ref in corpus:
         join(ref.evidence_id, [ref])
-    matches = Matches([], [])
+    matches = Matches([], [], joined)
     for work in works:
         ordered = [ref for ref in work if ref.evidence_id in order]
         others = [ref for ref in work if ref.evidence_id not in order]
@@ -77,13 +78,14 @@ def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) ->
     return matches
 
 
-def match_by_title(corpus: Iterable[EvidenceRef], work: Work) -> str | None:
-    """Return the first known item that one record agrees with and does not contradict.
+def match_by_title(corpus: Iterable[EvidenceRef], joined: Mapping[str, Work], work: Work) -> str | None:
+    """Return the first known item that one record agrees with, where none of its records contradicts.
 
     What is compared are title, year and numbers.
     """
     for ref in corpus:
-        if any(_same_title(ref, record) for record in work) and _agree([ref], work):
+        ours = [ref, *joined[ref.evidence_id]]
+        if any(_same_title(ref, record) for record in work) and _agree(ours, work):
             return ref.evidence_id
     return None
 
@@ -158,7 +160,7 @@ def _may_share(key: str, ours: Work, theirs: Work) -> bool:
     preprint with an article.
     """
     kind = key.partition(":")[0]
-    if kind in ("id", "blob"):
+    if kind == "id":
         return True
     pairs = list(product(ours, theirs))
     if any(contradict(ref, other) for ref, other in pairs):
