@@ -61,8 +61,7 @@ class ParseQueryInput(StepContext):
 
 
 Asked = Literal["comparison", "overview"]
-"""`comparison`: of a thing with another one or with none. `overview`: what is known of a thing. `when`:
-dates, or an order of events. `how_much`: an amount that is added up from several documents."""
+"""`comparison`: of a thing with another one or with none. `overview`: what is known of a thing."""
 
 
 class ParsedQuery(Frozen):
@@ -83,6 +82,11 @@ class ParsedQuery(Frozen):
     """The question in other languages, by their codes."""
     rationale: str = ""
     """One sentence: what was chosen and why."""
+
+    @property
+    def is_overview(self) -> bool:
+        """Whether it asks what is known of a thing: that compares nothing, and has no yes or no."""
+        return "overview" in self.asks and "comparison" not in self.asks
 
 
 class PlanInput(StepContext):

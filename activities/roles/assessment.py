@@ -93,10 +93,12 @@ def confidence(
         study = (ref and (ref.identifiers.nct or ref.fingerprint)) or judgement.evidence_id
         if share > studies.get(study, (0.0, 0.0, judgement))[0]:
             studies[study] = (share, ceiling, judgement)
-    agreed = agreement([(share, judgement) for share, _, judgement in studies.values()])
+    sides = Counter(judgement.direction for *_, judgement in studies.values())
+    if 2 * sides["not_asked"] > sides.total():  # the judge says that the question has no yes or no
+        sides.clear()
+    agreed = agreement([(share, judgement) for share, _, judgement in studies.values()]) if sides else 1.0
     value = round(confidence_of([(share, ceiling) for share, ceiling, _ in studies.values()]) * agreed, 4)
     carried = round((1.0 - math.prod(1.0 - DEFINITE * share for share, *_ in studies.values())) * agreed, 4)
-    sides = Counter(judgement.direction for *_, judgement in studies.values())
     why = Statement.of(
         "confidence_of_judgements",
         works=len(studies),

@@ -7,8 +7,10 @@ from typing import get_args
 
 import pytest
 
+from activities.contracts.judge import JudgeBatch, JudgeInput
 from activities.contracts.parts import part_data
 from activities.contracts.plan import ParsedQuery
+from activities.contracts.write import WriteInput
 from activities.report.parts import part_of
 from tests.workflows.conftest import Stage, a_request
 from tests.workflows.test_analysis import comparing
@@ -83,3 +85,22 @@ async def test_an_overview_is_not_read_for_effects(stage: Stage, asks: tuple[str
     comparing(stage)
     await stage.play(a_request())
     assert len(stage.fakes.of("appraiser")) == calls
+
+
+@pytest.mark.parametrize(
+    ("asks", "sides"),
+    [(("overview",), {"not_asked"}), (("overview", "comparison"), {"yes"}), ((), {"yes"})],
+)
+async def test_an_overview_has_no_works_that_say_yes(
+    stage: Stage, asks: tuple[str, ...], sides: set[str]
+) -> None:
+    def answer(step: JudgeInput) -> JudgeBatch:
+        batch = stage.fakes.judged(step, enough=True)
+        return batch.replace(judgements=tuple(j.replace(direction="yes") for j in batch.judgements))
+
+    asking(stage, *asks)
+    stage.script.answers["judge"] = answer
+    await stage.play(a_request())
+    (writer,) = stage.fakes.of("writer")
+    assert isinstance(writer.step, WriteInput)
+    assert {judgement.direction for judgement in writer.step.judgements} == sides

@@ -37,9 +37,8 @@ class ConclusionsPart(Part):
         there are not enough data.
         """
         state = self.state
-        asks = state.question.parsed.asks if state.question.parsed else ()
-        is_overview = "overview" in asks and "comparison" not in asks
-        if state.part(ConclusionsState).appraisal is not None or is_overview:
+        parsed = state.question.parsed
+        if state.part(ConclusionsState).appraisal is not None or (parsed and parsed.is_overview):
             return ()
         judged, usable = state.evidence.judgements, state.evidence.usable
         answering = [n for n in state.evidence.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]

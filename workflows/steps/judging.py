@@ -89,10 +89,16 @@ class JudgeSteps(RunPart):
         loop.off_subject = bool(state.evidence.judgements) and off_subject(grades)
         for batch in answers:
             state.evidence.judgements.update(
-                (judgement.evidence_id, judgement) for judgement in batch.judgements
+                (judgement.evidence_id, self._sided(judgement)) for judgement in batch.judgements
             )
             state.evidence.refused += batch.refused
         self._record(self._assessed(answers))
+
+    def _sided(self, judgement: WorkJudgement) -> WorkJudgement:
+        """Return a judgement without a side where the question of the run has no yes or no."""
+        parsed = self.state.question.parsed
+        is_overview = parsed is not None and parsed.is_overview and not self.context.section_id
+        return judgement.replace(direction="not_asked") if is_overview else judgement
 
     def _announce(self, items: int) -> None:
         self.events.set_phase("judging", f"judging {plural(items, 'item')}")

@@ -92,6 +92,16 @@ def test_reports_of_one_trial_disagreement_and_retraction_lower_confidence() -> 
     assert sure(work("a"), works=(ref("a", standing="retracted"),)) == 0.0
 
 
+def test_sides_count_only_where_the_judge_says_that_yes_or_no_is_asked() -> None:
+    split = (work("a"), work("b", direction="no"))
+    others = [work(name, direction="not_asked") for name in "cde"]
+    assert sure(*split, *others) == sure(*(judged.replace(direction="yes") for judged in (*split, *others)))
+    (why,) = assessed(*split, *others).confidence_reasons
+    assert (why.number("yes"), why.number("no")) == (0, 0)
+    (why,) = assessed(*split, *others[:2]).confidence_reasons
+    assert (why.number("yes"), why.number("no")) == (1, 1)
+
+
 @given(
     st.lists(st.tuples(st.integers(0, 3), st.sampled_from(["yes", "no", "mixed", "not_asked"])), max_size=6)
 )
