@@ -173,9 +173,10 @@ class Checks:
         )
 
     def _with_quotes(self, draft: DraftClaim) -> DraftClaim:
-        """Keep the quotes of a sentence that stand; without one of them it falls."""
+        """Keep the quotes of a sentence that stand; it falls where one of its works has none left."""
         checked = self.supports(draft.support)
-        reasons = checked.refused
+        lost = {s.evidence_id for s in draft.support} - {s.evidence_id for s in checked.support}
+        reasons = checked.refused if lost else ()
         if not draft.support and draft.kind not in WITHOUT_QUOTES:
             reasons = (Statement.of("cites_nothing"),)
         if not clean(draft.text):

@@ -46,10 +46,12 @@ _VOLUME_AND_PAGES = re.compile(
     re.IGNORECASE,
 )
 _LOCATOR = re.compile(r"\bdoi\b\s*:|\b10\.\d{4,9}/\S|\bPMI?D\s*:|\bPMCID\s*:|\bISSN\b", re.IGNORECASE)
+_AUTHOR = r"[A-Z][\w'-]+ [A-Z]{1,3}"
 _AUTHORS = re.compile(
-    r"^\W*(?:\d{1,3}[\].)]?\s*)?[A-Z][\w'-]+ [A-Z]{1,3}(?:, [A-Z][\w'-]+ [A-Z]{1,3})*"
-    r"(?:,? (?:et al|and [A-Z][\w'-]+ [A-Z]{1,3}))?\.(?:\s|$)"
+    rf"^\W*(?:\d{{1,3}}[\].)]?\s*)?{_AUTHOR}"
+    rf"(?:(?:, {_AUTHOR})+(?:,? (?:et al|and {_AUTHOR}))?|,? (?:et al|and {_AUTHOR}))\.(?:\s|$)"
 )
+"""Two authors at least: `Mrs H. Field` begins a sentence."""
 _AUTHORS_APA = re.compile(r"^\W*[A-Z][\w'-]+, (?:[A-Z]\. ?)++.*\((?:19|20)\d\d[a-z]?\)")
 _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved\b", re.IGNORECASE)
 

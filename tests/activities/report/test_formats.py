@@ -268,6 +268,15 @@ def test_each_quote_stands_once_behind_the_references() -> None:
     assert folded.partition("<!--")[0].endswith("\n\n</details>\n\n")
 
 
+def test_a_sentence_falls_where_one_of_its_works_has_no_quote_left() -> None:
+    good, bad = ("pmid:11", INFECTION), "This was never written in any of them."
+    for work, stands in (("pmid:11", True), ("pmid:12", False)):
+        report = written(
+            quoting(FEWER, good, (work, bad)), quoting("They had pneumonia.", ("pmid:12", PNEUMONIA))
+        )
+        assert (FEWER in [claim.text for claim in report.sentences()]) == stands
+
+
 def test_quotes_stand_in_the_order_of_their_work() -> None:
     stay = "The stay was shorter by one day after laparoscopic appendectomy."
     report = written(

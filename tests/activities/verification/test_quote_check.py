@@ -162,6 +162,19 @@ def test_a_citation_a_reference_and_the_title_are_no_quotes(line: str, reason: s
     assert reason in said
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "Mrs H. Field has paid 200 pounds.",
+        "Herr K. Braun kam nicht zum Termin.",
+        "Signed D. Pell and J. Merrick",
+    ],
+)
+def test_a_person_with_an_initial_is_no_list_of_authors(line: str) -> None:
+    item = TRIAL.replace(text=f"Some text. {line} More text.")
+    assert not refusal(("pmid:1", line), documents={"pmid:1": item})
+
+
 def test_retracted_work_supports_nothing() -> None:
     quote = "Metformin abolished all mortality in every patient"
     checked = check(quoting("Metformin abolished mortality.", ("pmid:3", quote)))
