@@ -53,8 +53,36 @@ def study_interval(effect: Effect, point: Point, level: float) -> Interval:
     is_stated = _counted(effect) is None and effect.level == level
     if is_stated and estimate is not None and low is not None and high is not None:
         return Interval(estimate=estimate, low=low, high=high)
-    half = NormalDist().inv_cdf(0.5 + level / 2) * math.sqrt(point.variance)
-    return interval(effect.measure, point.value, half)
+    z = NormalDist().inv_cdf(0.5 + level / 2)
+    if effect.measure == "RD" and effect.arms and 0 in _cells(effect.arms):
+        return _score_interval(effect.arms, z)
+    return interval(effect.measure, point.value, z * math.sqrt(point.variance))
+
+
+def _score_interval(arms: Arms, z: float) -> Interval:
+    """Return a risk difference with its hybrid score interval (Newcombe 1998, method 10).
+
+    The variance of a group without events is 0, which makes any other interval too narrow."""
+
+    def wilson(events: int, total: int) -> tuple[float, float, float]:
+        share, square = events / total, z * z / total
+        half = z * math.sqrt((share * (1 - share) + square / 4) / total)
+        return share, (share + square / 2 - half) / (1 + square), (share + square / 2 + half) / (1 + square)
+
+    share, low, high = wilson(arms.events, arms.total)
+    other, other_low, other_high = wilson(arms.control_events, arms.control_total)
+    estimate = share - other
+    return Interval(
+        estimate=estimate,
+        low=estimate - math.hypot(share - low, other_high - other),
+        high=estimate + math.hypot(high - share, other - other_low),
+    )
+
+
+def _cells(arms: Arms) -> tuple[int, int, int, int]:
+    """Return the people of each group with the event and without it."""
+    without = arms.total - arms.events, arms.control_total - arms.control_events
+    return arms.events, without[0], arms.control_events, without[1]
 
 
 def _counted(effect: Effect) -> Arms | None:
@@ -103,8 +131,7 @@ def side_of(result: Interval, null: float) -> EffectDirection:
 def _of_counts(measure: Measure, arms: Arms) -> Point:
     if arms.events > arms.total or arms.control_events > arms.control_total:
         raise NotUsable("impossible_counts")
-    a, b = float(arms.events), float(arms.total - arms.events)
-    c, d = float(arms.control_events), float(arms.control_total - arms.control_events)
+    a, b, c, d = map(float, _cells(arms))
     if measure != "RD" and ((a == 0 and c == 0) or (b == 0 and d == 0)):
         raise NotUsable("no_event_in_either_group")
     if measure == "RD":

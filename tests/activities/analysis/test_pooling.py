@@ -7,7 +7,7 @@ import pytest
 from temporalio.testing import ActivityEnvironment
 
 from activities.analysis.pooling import pool_all, without_most
-from activities.analysis.scale import point_of, side_of
+from activities.analysis.scale import point_of, side_of, study_interval
 from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import AnalyseInput, Analysis, Arms, Effect, Interval, Pool
 from activities.contracts.evidence import Evidence, ModelChoice
@@ -257,6 +257,21 @@ async def test_no_verdict_is_given_where_an_effect_of_a_work_is_missing(
     assert (analysis.verdict, analysis.confidence) == ("INCONCLUSIVE", None)
     assert [(one.evidence_id, one.reason) for one in analysis.unread] == [(f"pmid:{left_out}", "not_read")]
     assert analysis.limitations[0].startswith("No verdict is given: effects of 1 work")
+
+
+@pytest.mark.parametrize(
+    ("counts", "bounds"),
+    # confint_proportions_2indep of statsmodels, compare="diff", method="newcomb"
+    [((4, 20, 0, 20), (-0.0005, 0.4160)), ((20, 20, 15, 20), (0.0378, 0.4687))],
+)
+def test_a_group_without_events_gives_a_risk_difference_with_a_score_interval(
+    counts: tuple[int, int, int, int], bounds: tuple[float, float]
+) -> None:
+    names = ("events", "total", "control_events", "control_total")
+    arms = Arms.model_validate(dict(zip(names, counts, strict=True)))
+    effect = Effect(study="", outcome="", measure="RD", arms=arms)
+    result = study_interval(effect, point_of(effect), 0.95)
+    assert (result.low, result.high) == pytest.approx(bounds, abs=1e-4)
 
 
 def test_a_risk_difference_keeps_its_value_where_a_group_has_no_event() -> None:
