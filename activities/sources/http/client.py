@@ -47,7 +47,7 @@ async def read_body(chunks: AsyncIterable[bytes], codings: str, limit: int) -> b
     `codings` is the value of `Content-Encoding`.
 
     Raises TooLarge at the first byte over the limit, Malformed for a coding that was not asked for, more than
-    one coding, and for bytes that are not of the coding.
+    one coding, for bytes that are not of the coding, and for a body that ends within it.
     """
     named = [
         name.strip().lower() for name in codings.split(",") if name.strip().lower() not in ("", "identity")
@@ -65,6 +65,8 @@ async def read_body(chunks: AsyncIterable[bytes], codings: str, limit: int) -> b
             body += chunk
         else:
             decoder.unpack(chunk, body)
+    if decoder is not None and received and not decoder.has_ended:
+        raise Malformed("a body is cut: its compressed data does not end")
     return bytes(body)
 
 
@@ -75,6 +77,10 @@ class _Decoder:
         self._limit = limit
         self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
         self._begun = False
+
+    @property
+    def has_ended(self) -> bool:
+        return self._inflate.eof
 
     def unpack(self, data: bytes, body: bytearray) -> None:
         try:

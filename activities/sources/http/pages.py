@@ -272,7 +272,8 @@ class SafePages:
         if kind not in (*_HTML, *PLAIN_TYPES, *PDF_TYPES):
             raise Refused(f"{url[:200]} is {kind}; only HTML, plain text and PDF are read")
         length = head.headers.get("content-length", "").strip()
-        if length.isdecimal() and (digits(length) or self._max_bytes + 1) > self._max_bytes:
+        size = digits(length)
+        if length.isdecimal() and (size is None or size > self._max_bytes):
             raise Refused(self._too_large(url))
         charset = _CHARSET.search(stated)
         return f"{kind};{charset[1]}" if charset else kind

@@ -132,6 +132,16 @@ async def test_a_packed_page_is_read(server: ReplayServer) -> None:
     server.on("/a", Reply(200, headers=headers, chunks=(b"not gzip at all",)))
     with pytest.raises(Malformed, match="decompressed"):
         await reader().read(f"{server.url}/a")
+    packed = gzip.compress(PAGE.encode())
+    server.on("/a", Reply(200, headers=headers, chunks=(packed[: len(packed) // 2],)))
+    with pytest.raises(Malformed, match="cut"):  # else half a sentence would be quoted
+        await reader().read(f"{server.url}/a")
+
+
+async def test_an_empty_page_is_not_said_to_be_too_large(server: ReplayServer) -> None:
+    server.on("/a", Reply(200, b"", {**HTML, "content-length": "0"}))
+    with pytest.raises(Malformed, match="no text"):
+        await reader().read(f"{server.url}/a")
 
 
 async def test_the_encoding_that_a_server_names_holds(server: ReplayServer) -> None:
