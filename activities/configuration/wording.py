@@ -9,6 +9,7 @@ from pydantic_core import ErrorDetails
 
 from activities.configuration.declaration import nearest
 from activities.configuration.question import SourceFilters
+from activities.messages import counted
 
 _QUOTED = re.compile(r"'([^']*)'")
 MAX_SHOWN_CHARS = 80
@@ -25,14 +26,14 @@ KINDS = {
     "bool_type": "is neither true nor false",
     "tuple_type": "is not a list",
     "list_type": "is not a list",
-    "dict_type": "is not a table of keys",
-    "model_type": "is not a table of keys",
+    "dict_type": "is not a table or object of keys",
+    "model_type": "is not a table or object of keys",
 }
 LENGTHS = {
-    "string_too_short": ("characters", "least", "min_length"),
-    "string_too_long": ("characters", "most", "max_length"),
-    "too_short": ("entries", "least", "min_length"),
-    "too_long": ("entries", "most", "max_length"),
+    "string_too_short": ("character", "characters", "least", "min_length"),
+    "string_too_long": ("character", "characters", "most", "max_length"),
+    "too_short": ("entry", "entries", "least", "min_length"),
+    "too_long": ("entry", "entries", "most", "max_length"),
 }
 
 
@@ -106,8 +107,10 @@ def worded(errors: Sequence[ErrorDetails], keys: Collection[str] = ()) -> str:
     if kind in KINDS:
         return f"{shown} {KINDS[kind]}"
     if kind in LENGTHS:
-        unit, end, limit = LENGTHS[kind]
-        return f"it has {len(value):,} {unit}; the {end} is {first['ctx'][limit]:,}"
+        one, many, end, limit = LENGTHS[kind]
+        return f"it has {counted(len(value), one, many)}; the {end} is {first['ctx'][limit]:,}"
+    if kind == "json_invalid":
+        return "it is not JSON"
     if kind == "string_pattern_mismatch":
         return f"{shown} is not of the form {first['ctx']['pattern']}"
     return first["msg"].removeprefix("Value error, ")

@@ -58,7 +58,7 @@ def test_a_users_profile_is_found_by_name_and_by_path(tmp_path: Path) -> None:
         (MINE.replace('["library"]', '"library"'), "sources: 'library' is not a list"),
         (MINE.replace("0.7", '"0,7"'), "confidence_threshold: '0,7' is not a number"),
         (f'candidates = "no idea"\n{MINE}', "candidates: 'no idea' is neither true nor false"),
-        (f"words = 1\n{MINE}", "words: 1 is not a table of keys"),
+        (f"words = 1\n{MINE}", "words: 1 is not a table or object of keys"),
         (f'{MINE}[[specialists]]\nname = "X"\ndoes = "{"y" * 300}"\n', "300 characters; the most is 200"),
         (MINE + MINE[MINE.index("[[") :], "twice"),
         ("name = ", "TOML"),

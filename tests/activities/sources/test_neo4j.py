@@ -142,7 +142,7 @@ SCHEMA = (BUNDLED / "hetionet.toml").read_text()
         (SCHEMA.replace("TREATS_CtD =", '"T`]-() DELETE n //" ='), "no name of a label"),
         (SCHEMA.replace('kinds = ["drug", "disease"]', 'kinds = ["drug", "x"]'), "the kind 'x'"),
         (SCHEMA + '\nquery = "MATCH (n) DELETE n"\n', "query: there is no such key"),
-        (SCHEMA.replace('kinds = ["drug", "disease"]', 'kinds = ["drug"]'), "kinds: it has 1 entries"),
+        (SCHEMA.replace('kinds = ["drug", "disease"]', 'kinds = ["drug"]'), "kinds: it has 1 entry"),
     ],
 )
 def test_a_schema_that_is_more_than_names_is_refused(tmp_path: Path, text: str, said: str) -> None:
