@@ -3,26 +3,24 @@
 The expression has numbers, `+ - * /`, parentheses and `days(first, last)`, the days from one date to another;
 or it is a statistic of two groups, as `risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval;
 with the numbers of several studies behind each other it pools them (random effects). Each number is a figure
-of a work, or a constant that has a name; each date stands in a work or in the question, and days may be added
-to it. What code evaluates has to be what the sentence prints, as it is rounded. Nothing is searched for.
+of a work, a constant that has a name, or what another expression gives; each date stands in a work or in the
+question, and days may be added to it. What code evaluates has to be what the sentence prints, as it is
+rounded. Nothing is searched for.
 
 A text may leave a figure to code: `{F1}` stands for what the expression that begins with `F1:` gives.
-
-Expressions whose numbers and dates are known are evaluated, what they give is known to the others, and so on
-in rounds; then each number of a sentence is looked up among it.
 """
 
 import ast
 import operator
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
-from decimal import Decimal, DecimalException
+from decimal import Decimal
 from itertools import islice, pairwise, product
 from typing import NamedTuple
 
-from babel.dates import format_date
+from babel.dates import format_date, format_timedelta
 from babel.numbers import format_decimal
 
 from activities.analysis.figures import of_studies
@@ -37,6 +35,7 @@ from activities.text.numbers import (
     SPELLED_IN,
     Number,
     figures,
+    locale_of,
     missing_numbers,
     read,
     rounded_to,
@@ -56,15 +55,17 @@ quotients."""
 MAX_OFF = Decimal("0.25")
 """Share of a number by which a computation that was meant to give it may be off."""
 MAX_EXPRESSION_CHARS = 600
+CHARS_BEFORE, CHARS_BEHIND = 12, 24
+"""Characters between a number and the word for days: `14 calendar days`, `Days: 14`."""
 LANGUAGES = (ENGLISH, *sorted(SPELLED_IN))
 """Those in which the months of a computation are read."""
 MAX_FINE = 10
 """Estimates below it are printed with two decimals, larger ones, as percentage points, with one."""
-TENTH = Decimal("0.1")
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
 _OPERAND = re.compile(r"(?<![^-+*/();])[^-+*/();\d]*+\d[^-+*/();]*")
-_OPERATORS: Mapping[type[ast.operator], Callable[[Decimal, Decimal], Decimal]] = {
+_UNIT = re.compile(r"[^\W\d_ ]|[ .$\u00a3\u20ac\u00a5]")
+_OPERATORS: Mapping[type[ast.operator], Callable[..., object]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
@@ -84,13 +85,11 @@ STATISTIC = re.compile(
 """A row of a statistic with what it gives (`Computed.rows`)."""
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
-_STATISTIC_NAME = re.compile("|".join(STATISTICS))
 _LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|[^:=()]{1,20}:(?=\s))\s*+")
 _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
-_DAYS = re.compile(r"days\([^()]*\)")
 _NAME = re.compile(r"n\d+")
-_BETWEEN, _COMMA = re.compile(r"[;,](?=\s)"), re.compile(",")
+_DAYS = re.compile(r"days\([^()]*\)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,16 +104,6 @@ class Computed:
     """The number of that computation that no cited sentence has."""
 
 
-class Expression(NamedTuple):
-    """A computation as its writer shows it, without what it gives."""
-
-    text: str
-    mentions: Mapping[str, Number | Date]
-    """Its numbers and dates, by the names that stand for them in `tree`."""
-    tree: ast.expr
-    """`...` for what is no expression."""
-
-
 class Estimate(NamedTuple):
     """An estimate with its interval."""
 
@@ -127,33 +116,55 @@ class Estimate(NamedTuple):
 
 
 Value = Decimal | date | Estimate
+Operand = Number | Date
 
 
-def _parsed(shown: str) -> Expression:
-    shown = shown.strip()
-    shown = shown[label.end() :] if (label := _LABEL.match(shown)) else shown
-    text = normalise(shown)[:MAX_EXPRESSION_CHARS].partition("=")[0].translate(_SIGNS).strip()
-    mentions: dict[str, Number | Date] = {}
-    rest = text
-    for mention in reversed(_dates(text)):
-        name = f"date_{'x' * len(mentions)}"  # no digit, which would begin a number
-        mentions[name] = mention
-        rest = f"{rest[: mention.start]}{name}{rest[mention.start + len(mention.shown) :]}"
+class Expression:
+    """A computation as its writer shows it, without what it gives."""
 
-    def named(match: re.Match[str]) -> str:
+    def __init__(self, line: str) -> None:
+        label = _LABEL.match(line := line.strip())
+        self.label = label[1] if label else None
+        line = normalise(line[label.end() if label else 0 :])[:MAX_EXPRESSION_CHARS]
+        self.text = line.partition("=")[0].translate(_SIGNS).strip()
+        self.operands: dict[str, Operand] = {}
+        """Its numbers and dates, by the names that stand for them in `tree`."""
+        self.constants: dict[str, set[Decimal]] = {}
+        """What a number may be by its place though nothing gives it."""
+        self.divisors: set[str] = set()
+        rest = self.text
+        for day in reversed(_dates(rest)):
+            name = f"date_{'x' * len(self.operands)}"  # no digit, which would begin a number
+            self.operands[name] = day
+            rest = f"{rest[: day.start]}{name}{rest[day.start + len(day.shown) :]}"
+        if rest.startswith(tuple(STATISTICS)) and not re.search(r"[;,]\s", rest):
+            rest = rest.replace(",", ";")
+        rest = _OPERAND.sub(self._named, re.sub(r"[;,]\s", ";", rest)).replace(";", ",")
+        try:
+            self.tree = ast.parse(rest.strip(), mode="eval").body
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            self.tree = ast.Constant(...)
+        numbers = [operand for operand in self.operands.values() if isinstance(operand, Number)]
+        self.shown = {operand.shown for operand in self.operands.values()}
+        self.values = {value for number in numbers for value in number.values}
+
+    def shared(self, result: "Result") -> int:
+        """Count the numbers that it has in common with another computation."""
+        return len(self.shown & result.of.shown)
+
+    def _named(self, match: re.Match[str]) -> str:
         """Name a figure, which may stand beside a unit."""
-        if (number := single(match[0])) is None:
+        if (number := single(match[0])) is None or _UNIT.sub("", match[0].replace(number.shown, "", 1)):
             return "?"
-        mentions[name := f"n{len(mentions)}"] = number
-        unit = match[0].replace(number.shown, "", 1)
-        return f" {name} " if all(c.isalpha() or c in " .$\u00a3\u20ac\u00a5" for c in unit) else "?"
-
-    rest = (_BETWEEN if _BETWEEN.search(rest) or not _STATISTIC_NAME.match(rest) else _COMMA).sub(";", rest)
-    try:
-        tree = ast.parse(_OPERAND.sub(named, rest).replace(";", ",").strip(), mode="eval").body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        tree = ast.Constant(...)
-    return Expression(text, mentions, tree)
+        self.operands[name := f"n{len(self.operands)}"] = number
+        before, behind = match.string[: match.start()].rstrip()[-1:], match.string[match.end() :][:1]
+        around = {before, behind}
+        allowed = FACTORS if around & {*"*/"} else WHOLES if around & {*"+-"} else frozenset()
+        # 100.00 is an amount
+        self.constants[name] = {v for v in number.values if v in allowed and v.as_tuple().exponent == 0}
+        if before == "/":
+            self.divisors.add(name)
+        return f" {name} "
 
 
 def unlabelled(line: str) -> str:
@@ -163,7 +174,7 @@ def unlabelled(line: str) -> str:
 
 def operands_of(line: str) -> list[str]:
     """Return the numbers and dates of a computation as they are written."""
-    return [mention.shown for mention in _parsed(line).mentions.values()]
+    return [operand.shown for operand in Expression(line).operands.values()]
 
 
 def _dates(text: str) -> list[Date]:
@@ -182,11 +193,16 @@ def _is_day(day: date, number: Number, text: str) -> bool:
     return any(f"{day:%m-%d}" in days_in(text, language) for language in LANGUAGES)
 
 
-class Result(NamedTuple):
+@dataclass(frozen=True, eq=False)
+class Result:
     """The result of an expression by a reading of its numbers."""
 
     of: Expression
     value: Value
+    steps: tuple[tuple["Result", Operand], ...] = ()
+    """The results that are operands of it, each as it is written there."""
+    unknown: str = ""
+    """The first of its operands that is not known."""
 
     @property
     def values(self) -> tuple[Decimal, ...]:
@@ -195,87 +211,86 @@ class Result(NamedTuple):
             return self.value.values
         return (self.value,) if isinstance(self.value, Decimal) else ()
 
-    def readings(self, number: Number) -> list[Decimal]:
-        """Return the readings of a number that are this one, rounded, whatever its sign."""
+    def readings(self, operand: Operand) -> list[Value]:
+        """Return the readings of a number that are this one, rounded, whatever its sign; or the day."""
+        if isinstance(operand, Date):
+            return [operand.day] if self.value == operand.day else []
         exact = [abs(value) for value in self.values[:1]]
-        return [
-            p for p in _decimals(number) if any(rounded_to(v, p) == p or _in_hundreds(v, p) for v in exact)
-        ]
+        return [p for p in _printed(operand) if any(_rounds(value, p, to_hundreds=True) for value in exact)]
 
     def prints(self, number: Number, text: str) -> bool:
         """Tell whether a number of a text is this one, or an end of this interval, beside the other end."""
         if isinstance(self.value, date):
             return _is_day(self.value, number, text)
-        if not any(map(str.isdigit, number.shown)) or number.role == "ordinal":
-            # a count is not rounded, but where a percentage gives it nearly
-            pairs_of_counts = product(map(abs, self.values[:1]), number.values)
-            return any(
-                rounded_to(v, TENTH) == count or _in_hundreds(v, count) for v, count in pairs_of_counts
-            )
 
         def is_end(end: Number, exact: Decimal) -> bool:
-            return any(rounded_to(exact, printed) == printed for printed in end.signed)
+            return any(_rounds(exact, printed) for printed in end.signed)
 
-        beside = (pair for pair in pairwise(figures(text)) if self.values[1:] and number in pair)
-        return bool(self.readings(number)) or any(all(map(is_end, pair, self.values[1:])) for pair in beside)
+        pairs = [pair for pair in pairwise(figures(text)) if number in pair] if self.values[1:] else []
+        return bool(self.readings(number)) or any(all(map(is_end, pair, self.values[1:])) for pair in pairs)
 
-    def row(self, number: Number) -> str:
+    def row(self, operand: Operand) -> str:
         """Return the expression with what it gives, as a number prints it or should have."""
-        if isinstance(self.value, date):
+        if isinstance(operand, Date) or isinstance(self.value, date):
             return f"{self.of.text} = {self.value}"
-        value, *ends = (f"{rounded_to(exact, _decimals(number)[0]):f}" for exact in self.values)
+        value, *ends = (f"{rounded_to(exact, operand.value):f}" for exact in self.values)
         if isinstance(self.value, Estimate):
             return f"{self.value.shown} = {value} ({' to '.join(ends)})"
+        is_printed = any(_rounds(abs(self.values[0]), printed) for printed in _printed(operand))
         sign = "-" if value.startswith("-") else ""
-        is_printed = any(rounded_to(abs(self.values[0]), p) == p for p in _decimals(number))
-        return f"{self.of.text} = {f'{sign}{number.shown}' if is_printed else value}"
+        return f"{self.of.text} = {f'{sign}{operand.shown}' if is_printed else value}"
+
+    def add_steps(self, rows: dict[str, None]) -> None:
+        """Add the computations of its operands to rows, each once, in their order."""
+        rows |= dict.fromkeys(self.value.steps if isinstance(self.value, Estimate) else ())
+        for step, operand in self.steps:
+            if (row := step.row(operand)) not in rows:
+                step.add_steps(rows)
+                rows[row] = None
 
 
-def _in_hundreds(exact: Decimal, printed: Decimal) -> bool:
-    """Tell whether a number is another one rounded to hundreds, thousands or more."""
-    return printed % 100 == 0 and rounds(exact, printed)
+def _rounds(exact: Decimal, printed: Decimal, *, to_hundreds: bool = False) -> bool:
+    """Tell whether a number is another one, rounded to its last place, or to hundreds, thousands or more."""
+    is_round = to_hundreds and printed % 100 == 0 and rounds(exact, printed)
+    return is_round or rounded_to(exact, printed) == printed
 
 
-def _strangeness(result: Result, number: Number, works: Sequence[str]) -> tuple[bool, int, bool]:
-    """Rank a computation by chance: a percentage without a hundred, foreign numbers, then rounding."""
-    numbers = (mention for mention in result.of.mentions.values() if isinstance(mention, Number))
-    foreign = sum(any(missing_numbers(mention.shown, works)) for mention in numbers)
-    is_share = number.percent is not True or "100" in result.of.text
-    return not is_share, foreign, not number.values.intersection(map(abs, result.values))
-
-
-def _decimals(number: Number) -> list[Decimal]:
-    """Return the readings of a number as a single one, or its first."""
-    return [reading[0] for reading in number.readings if len(reading) == 1] or [number.value]
+def _printed(number: Number) -> list[Decimal]:
+    """Return the readings of a number as a single one; that of a word, which counts, to a tenth."""
+    places = Decimal(0) if any(map(str.isdigit, number.shown)) else Decimal("0.0")
+    return [reading[0] + places for reading in number.readings if len(reading) == 1]
 
 
 class Computations:
     """The computations that a writer shows for a text, with what they give."""
 
-    def __init__(self, expressions: Sequence[str], sources: Sequence[str], works: Sequence[str]) -> None:
-        """Evaluate expressions.
+    def __init__(self, lines: Sequence[str], sources: Sequence[str], works: Sequence[str]) -> None:
+        """Evaluate the expressions of lines, each as soon as its numbers and dates are known.
 
         `sources`: texts with the figures that are computed with. `works`: those with the dates."""
-        self.results: list[Result] = []
-        self._unknown: dict[str, str] = {}
-        """For the text of each expression that gives nothing the first of its operands that is not known."""
+        sources, works = (sources, works) if lines else ((), ())
+        stated = [number for text in sources for number in figures(text) if not number.is_year]
+        self._stated: set[Value] = {value for number in stated for value in number.values}
+        self._signed = {value for number in stated for value in number.signed}
+        languages = {language_of_question(work) or ENGLISH for work in works}
+        self._stated |= {day for language in languages for day in days_of(works, language)}
+        pairs = [pair for text in sources for pair in pairwise(read(text).numbers)]
+        self._fractions = {
+            (a.value, b.value) for a, b in pairs if b.role == "ordinal" and b.start - a.end == 1
+        }
+        """Fractions in words: two thirds."""
         self._texts: dict[str, str] = {}
         """For an expression the text that it was first shown for."""
-        spans = (span for expression in expressions for span in _DAYS.findall(expression))
-        self._parsed = [*map(_parsed, dict.fromkeys((*expressions, *spans)))]
-        labels = ((m[1], line) for line in expressions if (m := _LABEL.match(line.strip())) and m[1])
-        self._labelled = {label: _parsed(line).text for label, line in labels}
-        stated = [n for text in (sources if expressions else ()) for n in figures(text) if not n.is_year]
-        self._stated = {value for number in stated for value in number.values}
-        self._signed = {value for number in stated for value in number.signed}
-        dated = works if expressions else ()
-        languages = {language_of_question(work) or ENGLISH for work in dated}
-        self._days = {day for language in languages for day in days_of(dated, language)}
-        waiting = self._parsed
+        self.results: list[Result] = []
+        within = (days for line in lines for days in _DAYS.findall(line))
+        spans = _counted_days(sources, languages) if any(map(_dates, lines)) else set()
+        self._no_spans = self._stated - spans - WHOLES
+        self._waiting = [*map(Expression, dict.fromkeys((*lines, *within)))]
         # what an expression gives may be a number or a date of others
-        while made := [result for expression in waiting for result in self._evaluated(expression)]:
-            self.results += made
-            waiting = [expression for expression in waiting if all(r.of is not expression for r in made)]
+        for constants in (WHOLES, FACTORS):
+            while made := [result for e in self._waiting for result in self._results(e, constants)]:
+                self.results += made
+                self._waiting = [e for e in self._waiting if all(result.of is not e for result in made)]
 
     def of(self, text: str, works: Sequence[str]) -> Computed:
         """Return the computations by which numbers of a text follow that `works` do not state.
@@ -283,177 +298,170 @@ class Computations:
         `works`: all that the works which it cites say, and the question."""
         has_level = any(number.role == "level" for work in works for number in read(work).numbers)
         is_usual = not has_level or any(isinstance(result.value, Estimate) for result in self.results)
-        usual = {LEVEL} if is_usual else set[Decimal]()
-        missing = [n for n in missing_numbers(text, works) if n.role != "level" or n.value not in usual]
-        rates = self._rates(text, missing, works)
-        rows: dict[str, None] = dict.fromkeys(filter(None, rates.values()))
+        missing = [
+            number
+            for number in missing_numbers(text, works)
+            if not (number.role == "level" and number.value == LEVEL and is_usual)
+        ]
+        rows: dict[str, None] = {}
         failed: list[Number] = []
-        for number in (number for number in missing if number not in rates):
+        for number in missing:
             giving = [result for result in self.results if result.prints(number, text)]
-            ranks = [(*_strangeness(r, number, works), self._is_taken(r, text)) for r in giving]
-            if giving:
-                made = giving[ranks.index(min(ranks))]
-                self._texts.setdefault(made.of.text, text)
-                # a statistic once, in as many decimals as any of its figures has
-                same = [n for n in missing if made.values[1:] and made.prints(n, text)] or [number]
-                self._add_steps(made, rows)
-                rows[max((made.row(n) for n in same), key=len)] = None
-            else:
+            if not giving:
                 failed.append(number)
-        known = {n.shown for row in rows for n in figures(row) if n.value in FACTORS}
+                continue
+            made = min(giving, key=lambda result: self._strangeness(result, number, text, works))
+            self._texts.setdefault(made.of.text, text)
+            made.add_steps(rows)
+            # a statistic once, in as many decimals as any of its figures has
+            same = [n for n in missing if made.values[1:] and made.prints(n, text)] or [number]
+            rows[max(map(made.row, same), key=len)] = None
+        constants = {n.shown for row in rows for n in figures(row) if n.value in FACTORS}
         # the first day that a computation counts
         after = [day + timedelta(days=1) for row in rows if "days(" in row for day in days_of([row])]
-        failed = [n for n in failed if n.shown not in known and not any(_is_day(d, n, text) for d in after)]
-        if not failed or not self._parsed:
-            return Computed(tuple(rows), tuple(number.shown for number in failed))
-        failure, unknown = self._failure(failed[0])
+        failed = [
+            number
+            for number in failed
+            if number.shown not in constants
+            and not any(_is_day(day, number, text) for day in after)
+            and not self._is_base(number, text, works)
+        ]
+        failure, unknown = self._failure(failed[0], text) if failed else ("", "")
         return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
 
-    def _rates(self, text: str, missing: Sequence[Number], works: Sequence[str]) -> dict[Number, str]:
-        """Return the numbers of people of which a text says a computed figure, each with its computation.
+    def _is_base(self, base: Number, text: str, works: Sequence[str]) -> bool:
+        """Tell whether a number is the 100 or 1,000 people of whom a text says how many have an outcome.
 
-        The computation is of percentages that the works state, or has that number; a percentage that they
-        state needs none."""
-        bases = [n for n in missing if n.value in BASES and not n.percent]
-        others = [n for n in figures(text) if n.value not in BASES] if bases else []
-        shares = {n.value for work in works for n in figures(work) if n.percent} if others else set()
-        is_stated = any(shares & other.values for other in others if not other.percent)
-        rates = dict.fromkeys((n for n in bases if n.value == 100 and is_stated), "")
-        for base, number, result in product(bases, others, self.results):
-            operands = {m.value for m in result.of.mentions.values() if isinstance(m, Number)}
-            is_of_people = base.value in operands or operands & shares
-            if is_of_people and result.prints(number, text):
-                rates.setdefault(base, result.row(number))
-        return rates
+        A work states the percentage, or what is computed is of percentages or has the number of people."""
+        if base.value not in BASES or base.percent:
+            return False
+        others = [number for number in figures(text) if number.value not in BASES]
+        shares = {n.value for work in works for n in figures(work) if n.percent}
+        counts = {value for other in others if not other.percent for value in other.values}
+        computed = (r.of.values for r in self.results if any(r.prints(n, text) for n in others))
+        is_stated = base.value == 100 and not shares.isdisjoint(counts)
+        return is_stated or any({base.value, *shares} & values for values in computed)
 
-    def _add_steps(self, result: Result, steps: dict[str, None], within: tuple[Expression, ...] = ()) -> None:
-        """Add the computations by which the operands of a result follow, each once, in their order.
+    def _strangeness(
+        self, result: Result, number: Number, text: str, works: Sequence[str]
+    ) -> tuple[int, ...]:
+        """Rank a computation by chance: a percentage without a hundred, foreign numbers, then rounding.
 
-        `within`: those that it is a step of, of which none is a step of its own."""
-        if isinstance(result.value, Estimate):
-            steps |= dict.fromkeys(result.value.steps)
-        within = (*within, result.of)
-        for mention in result.of.mentions.values():
-            if not self._stated_as(mention) and (made := self._giving(mention, within)):
-                shown = made.row(mention) if isinstance(mention, Number) else f"{made.of.text} = {made.value}"
-                if shown not in steps:  # else the ways to a total of totals double with each
-                    self._add_steps(made, steps, within)
-                    steps[shown] = None
-
-    def _is_taken(self, result: Result, text: str) -> bool:
-        """Tell whether a computation was shown for another text: one of equal result stands for this one."""
+        Of those alike the first that was shown for no other text."""
+        is_share = number.percent is not True or "100" in result.of.text
+        numbers = (operand.shown for operand in result.of.operands.values() if isinstance(operand, Number))
+        foreign = sum(any(missing_numbers(shown, works)) for shown in numbers)
+        is_rounded = number.values.isdisjoint(map(abs, result.values))
         first = self._texts.get(result.of.text, text)
-        return first not in text and text not in first
+        return not is_share, foreign, is_rounded, first not in text and text not in first
 
     def filled(self, text: str, language: str) -> str:
         """Return a text with the figures in the places that it leaves to its computations."""
+        labelled = {result.of.label: result for result in reversed(self.results)}
 
         def figure(match: re.Match[str]) -> str:
-            result = self._labelled.get(match[1])
-            made = next((r for r in self.results if result and r.of.text == result), None)
-            return _written(made, match[2], language) if made else match[0]
+            result = labelled.get(match[1])
+            return _written(result, match[2], language) if result else match[0]
 
         return _PLACE.sub(figure, text)
 
-    def _evaluated(self, expression: Expression) -> list[Result]:
-        """Return what an expression gives; nothing for one whose numbers and dates are not all known."""
-        self._unknown.pop(expression.text, None)
-        is_known = any(map(self._known, expression.mentions.values()))  # constants alone compute nothing
-        try:
-            values = self._values(expression.tree, expression) if _is_computed(expression.tree) else ()
-        except (DecimalException, OverflowError):
-            return []
-        return [Result(expression, value) for value in values if is_known]
+    def _results(
+        self, expression: Expression, constants: frozenset[Decimal], *, as_written: bool = False
+    ) -> Iterator[Result]:
+        """Yield what an expression gives by each reading of its numbers; nothing where one is not known.
 
-    def _stated_as(self, mention: Number | Date) -> list[Value]:
-        """Return what a number or a date is by the works."""
-        if isinstance(mention, Date):
-            return [mention.day] if mention.day in self._days else []
-        return [value for value in mention.values if value in self._stated]
-
-    def _giving(self, mention: Number | Date, within: Sequence[Expression] = ()) -> Result | None:
-        """Return the computation that gives a number or a date, of several the first or the nearest.
-
-        `within`: those that it would be a step of, of which it is none; the nearest shares numbers with
-        the last."""
-        others = (result for result in self.results if result.of not in within)
-        if isinstance(mention, Date):
-            return next((result for result in others if result.value == mention.day), None)
-        giving = [result for result in others if result.readings(mention)]
-        beside = {other.shown for of in within[-1:] for other in of.mentions.values()} - {mention.shown}
-        return max(
-            giving,
-            key=lambda result: len(beside & {other.shown for other in result.of.mentions.values()}),
-            default=None,
-        )
-
-    def _known(self, mention: Number | Date) -> list[Value]:
-        """Return what a number or a date may be by the works, or by other expressions."""
-        if (stated := self._stated_as(mention)) or self._giving(mention) is None:
-            return stated
-        if isinstance(mention, Date):
-            return [mention.day]
-        return [*dict.fromkeys(value for result in self.results for value in result.readings(mention))]
-
-    def _values(
-        self, node: ast.expr, of: Expression, constants: Collection[Decimal] = ()
-    ) -> Collection[Value]:
-        """Return what a part of an expression may be; nothing for what is no expression.
-
-        `constants`: what a number may be though nothing gives it."""
-        match node:
-            case ast.Name(id=name) if mention := of.mentions.get(name):
-                values = self._known(mention)
-                if isinstance(mention, Number) and not values:
-                    values = [*mention.values.intersection(constants)]
-                if not values:
-                    self._unknown.setdefault(of.text, mention.shown)
-                return values
-            case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return [-value for value in self._values(operand, of) if isinstance(value, Decimal)]
-            case ast.Call(func=ast.Name(id=name), args=args) if name in STATISTICS:
-                return self._estimates(name, args, of)
-            case ast.Call(func=ast.Name(id="days"), args=[first, last]):
-                return _combined(_days, self._values(first, of), self._values(last, of))
-            case ast.BinOp(left=left, op=op, right=right) if compute := _OPERATORS.get(type(op)):
-                allowed = FACTORS if isinstance(op, ast.Mult | ast.Div) else WHOLES
-                return _combined(compute, self._values(left, of, allowed), self._values(right, of, allowed))
-        return ()
-
-    def _estimates(self, name: str, args: Sequence[ast.expr], of: Expression) -> list[Value]:
-        """Return what a statistic gives; nothing where these groups have none."""
-        made: list[Value] = []
-        amounts = [self._amounts(arg, of).items() for arg in args]
-        for chosen in islice(product(*amounts), 0 if len(args) % COUNTS[name] else MAX_WAYS):
-            numbers = [number for number, _ in chosen]
+        `as_written`: a number or a date that is not known is what it says."""
+        values: dict[str, Collection[Value]] = {}
+        steps: list[tuple[Result, Operand]] = []
+        unknown = ""
+        for name, operand in expression.operands.items():
+            values[name] = [value for value in operand.values if value in self._stated]
+            giving = [result for result in self.results if result.readings(operand)]
+            allowed = expression.constants.get(name, set()) & (WHOLES if giving else constants)
+            if name in expression.divisors:  # three parts a whole where a work has two thirds, as two of it
+                allowed |= {lower for upper, lower in self._fractions if upper in expression.values | {1}}
+            if not values[name]:
+                values[name] = [value for value in operand.values if value in allowed]
+            if not values[name] and giving:
+                values[name] = [*dict.fromkeys(v for result in giving for v in result.readings(operand))]
+                steps.append((max(giving, key=expression.shared), operand))
+            if not values[name] and as_written:
+                values[name], unknown = operand.values, unknown or operand.shown
+        known = as_written or steps or any(map(self._stated.intersection, values.values()))
+        # constants alone compute nothing
+        count = MAX_WAYS if known and _is_computed(expression.tree) else 0
+        for chosen in islice(product(*values.values()), count):
             try:
-                found = of_studies(STATISTICS[name], [*map(float, numbers)], COUNTS[name])
-            except (NotUsable, NotInstalled, ValueError, ZeroDivisionError):
+                value = self._value(expression.tree, dict(zip(values, chosen, strict=True)))
+            except (ArithmeticError, TypeError, ValueError, NotUsable, NotInstalled):
                 continue
-            scale = 100 if STATISTICS[name] == "RD" else 1
-            values = (Decimal(str(value * scale)) for value in (found.estimate, found.low, found.high))
-            shown = f"{name}({', '.join(f'{number:f}' for number in numbers)})"
-            made.append(Estimate(shown, tuple(values), tuple(step for _, step in chosen if step)))
-        return made
+            yield Result(expression, value, tuple(steps), unknown)
 
-    def _amounts(self, arg: ast.expr, of: Expression) -> dict[Decimal, str]:
-        """Return what a number of a statistic may be: a known figure, or a whole number with its computation.
+    def _value(self, node: ast.expr, operands: Mapping[str, Value]) -> Value:
+        """Return the value of a part of an expression; raises ValueError or TypeError for what is none."""
+        value: object = None
+        match node:
+            case ast.Name(id=name) if name in operands:
+                value = operands[name]
+            case ast.UnaryOp(op=ast.USub(), operand=operand):
+                value = operator.neg(self._value(operand, operands))  # type: ignore[arg-type]
+            case ast.Call(func=ast.Name(id=name), args=args) if name in STATISTICS:
+                value = self._estimate(name, args, operands)
+            case ast.Call(func=ast.Name(id="days"), args=[one, other]):
+                first, last = self._value(one, operands), self._value(other, operands)
+                if isinstance(first, date) and isinstance(last, date):
+                    value = Decimal((last - first).days)
+            case ast.BinOp(left=one, op=op, right=other) if compute := _OPERATORS.get(type(op)):
+                left, right = self._value(one, operands), self._value(other, operands)
+                if isinstance(left, date) and isinstance(right, Decimal):
+                    if isinstance(other, ast.Name) and right in self._no_spans:
+                        raise ValueError(right)
+                    value = compute(left, timedelta(int(right)))
+                else:
+                    value = compute(left, right)
+        if not isinstance(value, Decimal | date | Estimate):
+            raise TypeError(ast.unparse(node))
+        return value
+
+    def _estimate(self, name: str, args: Sequence[ast.expr], operands: Mapping[str, Value]) -> Estimate:
+        """Return what a statistic gives of figures, with their signs, and of whole numbers that are computed.
 
         Participants follow from events and their percentage: `26 * 100 / 52`."""
-        amounts = [value for value in self._values(arg, of) if isinstance(value, Decimal)]
-        if not _is_computed(arg):
-            return {v: "" for v in amounts if v in self._signed or abs(v) not in self._stated}
-        text = _NAME.sub(lambda name: of.mentions[name[0]].shown, ast.unparse(arg))
-        return {whole: f"{text} = {whole}" for whole in (rounded_to(v, Decimal(1)) for v in amounts)}
+        numbers, steps = list[Decimal](), list[str]()
+        for arg in args:
+            number = self._value(arg, operands)
+            if not isinstance(number, Decimal) or len(args) % COUNTS[name]:
+                raise ValueError(name)
+            if _is_computed(arg):
+                shown = _NAME.sub(lambda match: f"{operands[match[0]]:f}", ast.unparse(arg))
+                number = rounded_to(number, Decimal(1))
+                steps.append(f"{shown} = {number}")
+            elif abs(number) in self._stated and number not in self._signed:
+                raise ValueError(name)
+            numbers.append(number)
+        found = of_studies(STATISTICS[name], [*map(float, numbers)], COUNTS[name])
+        scale = 100 if STATISTICS[name] == "RD" else 1
+        values = (Decimal(str(value * scale)) for value in (found.estimate, found.low, found.high))
+        shown = f"{name}({', '.join(f'{number:f}' for number in numbers)})"
+        return Estimate(shown, tuple(values), tuple(steps))
 
-    def _failure(self, number: Number) -> tuple[str, str]:
-        """Return the expression that is nearest to a number, else the first with an unknown operand."""
-        printed = _decimals(number)[0]
-        off = [(abs(abs(v) - printed), n) for n, result in enumerate(self.results) for v in result.values]
-        distance, nearest = min(off, default=(Decimal("inf"), 0))
-        if distance <= MAX_OFF * abs(printed):
-            return self.results[nearest].row(number), ""
-        return next(iter(self._unknown.items()), ("", ""))
+    def _failure(self, number: Number, text: str) -> tuple[str, str]:
+        """Return the computation that is nearest to a number, with its operand that is not known.
+
+        None that gives another number of the text, and none that is far off."""
+        others = [
+            result
+            for result in self.results
+            if result.values[1:] or not any(result.prints(other, text) for other in figures(text))
+        ]
+        others += (
+            r for expression in self._waiting for r in self._results(expression, FACTORS, as_written=True)
+        )
+        off = [min((abs(abs(v) - number.value) for v in r.values), default=number.value) for r in others]
+        if not off or min(off) > MAX_OFF * number.value:
+            return "", ""
+        nearest = others[off.index(min(off))]
+        return nearest.of.text if nearest.unknown else nearest.row(number), nearest.unknown
 
 
 def _written(result: Result, digits: str | None, language: str) -> str:
@@ -472,25 +480,22 @@ def _written(result: Result, digits: str | None, language: str) -> str:
         return _("{value} (95% CI {low} to {high})").format(value=value, low=ends[0], high=ends[1])
 
 
+def _counted_days(texts: Sequence[str], languages: Iterable[str]) -> set[Decimal]:
+    """Return the numbers with a word for days beside them: a day and so many rooms are no day."""
+    words = [
+        format_timedelta(timedelta(days), "day", threshold=9, locale=locale_of(language)).strip("12\u00a0 ")
+        for language in languages
+        for days in (1, 2)
+    ]
+    beside = re.compile("|".join(words), re.IGNORECASE).search
+    return {
+        value
+        for text in map(normalise, texts)
+        for number in figures(text)
+        if beside(text, max(number.start - CHARS_BEFORE, 0), number.end + CHARS_BEHIND)
+        for value in number.values
+    }
+
+
 def _is_computed(tree: ast.expr) -> bool:
     return any(isinstance(node, ast.BinOp | ast.Call) for node in ast.walk(tree))
-
-
-def _days(first: Value, last: Value) -> Value | None:
-    return Decimal((last - first).days) if isinstance(first, date) and isinstance(last, date) else None
-
-
-def _combined(
-    compute: Callable[..., object], left: Collection[Value], right: Collection[Value]
-) -> list[Value]:
-    """Return what an operator gives of each pair of values that it may compute with."""
-    made: list[Value] = []
-    for value, other in islice(product(left, right), MAX_WAYS):
-        by = timedelta(int(other)) if isinstance(value, date) and isinstance(other, Decimal) else other
-        try:
-            result = compute(value, by)
-        except TypeError:
-            continue
-        if isinstance(result, Decimal | date):
-            made.append(result)
-    return made
