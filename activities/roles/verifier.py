@@ -6,7 +6,7 @@ measured (`activities.verification.controls`).
 """
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, get_args
 
@@ -199,7 +199,8 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
                 strictest[label] = severity, verdict
     foreign = {name for name, work in documents.items() if language_in(work) != step.language}
     verdicts: list[SentenceVerdict] = []
-    vigilance = Vigilance()
+    measured: list[tuple[Control, bool]] = []
+    confirmed: set[str] = set()
     for label, (severity, verdict) in strictest.items():
         carrying = supports(cited(verdict.sentences, prompt)[0])
         control = prompt.controls.get(label)
@@ -209,13 +210,10 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         if control is not None:
             # a yes that names nothing was said without looking
             blind = SUPPORTED[severity] == "yes" and not carrying and not control.is_true
-            noticed = problem is not None and not blind
-            vigilance += (
-                Vigilance(true=1, refused=noticed)
-                if control.is_true
-                else Vigilance(planted=1, noticed=noticed)
-            )
+            measured.append((control, problem is not None and not blind))
             continue
+        if problem is None:
+            confirmed.add(sentence.id)
         quotes: tuple[Support, ...] = ()
         carrying = _near(sentence, carrying, foreign)
         if problem is None:
@@ -239,9 +237,22 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         Verdicts(
             verdicts=tuple(verdicts),
             untranslated=tuple(dict.fromkeys(untranslated))[:MAX_TRANSLATIONS],
-            vigilance=vigilance,
+            vigilance=_vigilance(measured, confirmed),
         )
     )
+
+
+def _vigilance(measured: Iterable[tuple[Control, bool]], confirmed: Collection[str]) -> Vigilance:
+    """Count the control sentences, each with whether it was refused.
+
+    An error that was made of a sentence which the reader did not confirm shows nothing: it may be true."""
+    vigilance = Vigilance()
+    for control, is_refused in measured:
+        if control.is_true:
+            vigilance += Vigilance(true=1, refused=is_refused)
+        elif not control.made_of or control.made_of in confirmed:
+            vigilance += Vigilance(planted=1, noticed=is_refused)
+    return vigilance
 
 
 def _near(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection[str]) -> tuple[Support, ...]:

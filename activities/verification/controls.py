@@ -49,6 +49,8 @@ class Control:
 
     sentence: DraftClaim
     is_true: bool
+    made_of: str = ""
+    """Id of the sentence to be read that it was made of, where it was: of a false one it may be true."""
 
 
 class _Pool:
@@ -93,8 +95,8 @@ def controls(
     rows = [sentence for sentence in shown if not sentence.is_row and normalise(sentence.quote) not in texts]
     pool = _Pool(seed, rows)
     used: set[str] = set()
-    changed_claims = (*near_misses, *_claims_changed(asked, pool))
-    planted = [Control(claim, is_true=False) for claim in changed_claims[: number // 2]]
+    near = (Control(claim, is_true=False) for claim in near_misses)
+    planted = [*islice(chain(near, _claims_changed(asked, pool)), number // 2)]
     for text, support, source in _errors(pool, pool.rows, OF_A_QUOTE):
         if len(planted) >= number:
             break
@@ -170,7 +172,9 @@ def _with(row: Sentence, *changes: tuple[Number, str]) -> str:
 def _alike(number: Number, other: Number) -> bool:
     """Tell whether one number may stand in the place of another without being noticed by its form."""
     digits = number.shown[0].isdigit() and other.shown[0].isdigit()
-    return digits and number.percent == other.percent and number.is_year == other.is_year and not number.code
+    unit, other_unit = ("".join(_AMOUNT.sub("", each.shown).split()) for each in (number, other))
+    alike = number.percent == other.percent and number.is_year == other.is_year
+    return digits and alike and unit == other_unit and not number.code
 
 
 def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
@@ -183,7 +187,7 @@ def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
     return None
 
 
-def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[DraftClaim]:
+def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[Control]:
     """Return findings of the report that are changed, in the writer's own wording and language."""
     findings = (claim for claim in asked if claim.kind == "finding" and works_of(claim))
     claims = {claim.text: claim for claim in findings if not (claim.after or claim.computed)}
@@ -196,7 +200,8 @@ def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[DraftC
     for text, _, source in _errors(pool, rows, OF_A_CLAIM):
         if source in claims:  # one error of each
             claim = claims.pop(source)
-            yield DraftClaim(text=text, cites=claim.cites, support=claim.support, state="ask")
+            changed = DraftClaim(text=text, cites=claim.cites, support=claim.support, state="ask")
+            yield Control(changed, is_true=False, made_of=claim.id)
 
 
 def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:

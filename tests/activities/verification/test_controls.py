@@ -178,3 +178,36 @@ def test_sentences_in_another_language_than_their_works_have_errors_in_their_own
     changed = [control for control in every if control.sentence.text.startswith("In the first group 18.2 %")]
     assert [control.is_true for control in changed] == [False]
     assert changed[0].sentence.support == (support,)
+
+
+@pytest.mark.parametrize("supported", ["yes", "no"])
+def test_an_error_made_of_a_sentence_counts_where_that_sentence_was_confirmed(supported: str) -> None:
+    """Of a false sentence a changed number may be the right one."""
+    row = sentences(GERMAN)[1]
+    support = Support(evidence_id=row.evidence_id, quote=row.quote)
+    text = "In der ersten Gruppe starben 12,5 % der Patienten dieser Studie."
+    claim = DraftClaim(id="s1.1", text=text, support=(support,), state="ask")
+    step = VerifyInput(
+        run_id="r", question="Was?", profile=load_profile("general"), sentences=(claim,), language="de"
+    )
+    asked = spec_of("verifier").render(step, [GERMAN], 30_000)
+    (made_of,) = (control for control in asked.controls.values() if control.made_of)
+    assert made_of.sentence.text == text.replace("12,5", "18,2")
+    labels = [label for label, sentence in asked.sentences.items() if sentence.quote == row.quote]
+    answers = [
+        VerdictAnswer(claim=label, supported=supported if label in asked.claims else "no", sentences=labels)
+        for label in (*asked.claims, *asked.controls)
+    ]
+    read = spec_of("verifier").accept(step, asked, VerdictsAnswer(verdicts=answers)).output.vigilance
+    planted = sum(not control.is_true for control in asked.controls.values())
+    assert (read.planted, read.noticed) == ((planted,) * 2 if supported == "yes" else (planted - 1,) * 2)
+
+
+def test_a_number_is_exchanged_for_one_of_its_unit() -> None:
+    text = (
+        "The grant of the trial was $5 million in all. It was spent in 15 countries by the group of authors."
+    )
+    work = GERMAN.replace(text=text, language="en")
+    shown = sentences(work)
+    changed = [control.sentence.text for control in controls(ASKED, shown) if not control.is_true]
+    assert not any("$15" in sentence or "5 million countries" in sentence for sentence in changed)
