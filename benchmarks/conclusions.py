@@ -159,11 +159,11 @@ def ask(question: Question, place: Path, options: Sequence[str]) -> Outcome:
 
 
 def outcome(question: Question, path: Path) -> Outcome:
-    """What a report concludes on a question: its first conclusion, since each question has one outcome."""
+    """What a report concludes on a question: its first conclusion on what is asked."""
     made = CONCLUSIONS.shown(Report.model_validate_json(path.read_bytes())) if path.is_file() else ()
     if not made:
         return Outcome(question, NONE, NONE, NONE)
-    first = made[0]
+    first = next((conclusion for conclusion in made if conclusion.asked), made[0])
     proposed = first.proposed.direction if first.proposed else NONE
     return Outcome(question, first.direction, first.certainty, proposed)
 
