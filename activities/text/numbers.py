@@ -102,6 +102,8 @@ _COMPOUND = re.compile(
 )
 """The end of a word that begins with a number: `zw\u00f6lfw\u00f6chige`, `twentyfold`."""
 _DIGIT = re.compile(r"\d+")
+_ABBREVIATION = re.compile(r"([A-Z]{3,8})-?(\d{1,3})")
+"""Of two letters the words may begin by chance: `In Lyon 8 people` is no IL-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,9 +304,20 @@ def missing_code(text: str, texts: Iterable[str]) -> str:
     """Return the first code of a text that none of the others has; empty where none is missing."""
     texts = [*texts]
     for code in read(text).codes:
-        if not any(code.code in other.codes or code.value in other.values for other in map(stated, texts)):
+        held = any(code.code in other.codes or code.value in other.values for other in map(stated, texts))
+        if not held and not _spelled_out(code.shown, texts):
             return code.shown
     return ""
+
+
+def _spelled_out(code: str, texts: Iterable[str]) -> bool:
+    """Tell whether a text has the words of an abbreviation: `Patient Health Questionnaire-9` for `PHQ-9`."""
+    parts = _ABBREVIATION.fullmatch(code)
+    if parts is None:
+        return False
+    word_end = r"[\w'\u2019]*[ -]"
+    words = re.compile(rf"\b{''.join(letter + word_end for letter in parts[1])}{parts[2]}\b")
+    return any(map(words.search, texts))
 
 
 def _blank(match: re.Match[str]) -> str:
