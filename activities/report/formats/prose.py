@@ -21,8 +21,8 @@ from activities.report.formats.text import (
     escape_markdown,
     numbered,
     pipe_table,
+    quoted,
     quoted_markdown,
-    shortened,
 )
 from activities.report.schema import Reference, Report, ReportSection
 
@@ -44,8 +44,6 @@ GENERAL_SIGN = "\u2020"
 """Marks a sentence of general knowledge in a report, which says once what it means."""
 GENERAL_NOTE = N_("{sign} General knowledge: no source that was read says so. Check it before you act on it.")
 GENERAL_OF_LETTER = N_("General knowledge in this letter, from no source; check it before you send it:")
-GENERAL_CHARS = 80
-"""Characters of a sentence by which a reader finds it."""
 MAX_OF_SENTENCE, MAX_OF_ROW = 3, 5
 """Works from which a figure is computed that are named behind it."""
 READERS = ("judge", "writer")
@@ -91,8 +89,8 @@ def general_note(claims: Iterable[Claim]) -> str:
 
 def general_of_letter(claims: Iterable[Claim]) -> str:
     """Name the sentences of a letter that no work states, since nothing within it marks them."""
-    texts = [shortened(clean(claim.text), GENERAL_CHARS) for claim in claims if claim.kind == "background"]
-    return " ".join((_(GENERAL_OF_LETTER), "; ".join(texts))) if texts else ""
+    texts = [quoted(clean(claim.text)) for claim in claims if claim.kind == "background"]
+    return " ".join((_(GENERAL_OF_LETTER), *texts)) if texts else ""
 
 
 def names_none(claim: Claim | DraftClaim, works: int) -> bool:

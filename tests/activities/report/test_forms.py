@@ -235,6 +235,6 @@ def test_general_knowledge_is_marked_where_it_stands(name: str) -> None:
     text = " ".join(words_of(report, name).split())
     assert f"{known}\u2020." in text
     assert text.count("\u2020") == 3, "the sentence, the row and the note that says what the sign means"
-    assert "from no source; check it before you send it: The clinic keeps its records." in text
+    assert "from no source; check it before you send it: \u201cThe clinic keeps its records.\u201d" in text
     assert "\u2020 General knowledge: no source that was read says so." in text
     assert unread.text not in text, "what no reader has read"
