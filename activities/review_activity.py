@@ -2,15 +2,13 @@
 
 Records are merged, read by models, ordered and published; extractions are compared, and changes told. What
 grows with the records is in the evidence store; these read it by its key and return keys, numbers and
-letters. Records and order of the last reviews are remembered by the process, since every step of a review
-reads the same.
+letters. Records and order of the last reviews are remembered by the process.
 """
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING
 
 from temporalio import activity
 
@@ -22,7 +20,7 @@ from activities.heartbeat import reporting_errors, seconds_left
 from activities.logs import log
 from activities.private_files import write_whole
 from activities.profiles.loader import load_profile
-from activities.review.archive import Archive, lines
+from activities.review.archive import RECORDS, Archive, Memory, lines
 from activities.review.bias import FIELDS
 from activities.review.decisions import (
     LETTERS,
@@ -36,7 +34,7 @@ from activities.review.decisions import (
 from activities.review.extraction import Extraction, asked_fields
 from activities.review.living import Notice, feed, pipe, post
 from activities.review.protocol import Protocol
-from activities.review.records import Merge, Records, added, part
+from activities.review.records import Merge, added, part
 from activities.review.results import ReviewReport
 from activities.review.state import ReviewState, study_key
 from activities.review.steps import (
@@ -70,21 +68,6 @@ ROLES: dict[Stage, Role] = {
 }
 MAX_UNSEEN_SECONDS = 20.0
 """The longest pause asked for by a model that a step waits out by itself."""
-REMEMBERED = 2
-"""Reviews whose records and words are remembered by the process."""
-K = TypeVar("K")
-V = TypeVar("V")
-
-
-class Memory(OrderedDict[K, V]):
-    """The values that were used last."""
-
-    def put(self, key: K, value: V) -> V:
-        self[key] = value
-        self.move_to_end(key)
-        while len(self) > REMEMBERED:
-            self.popitem(last=False)
-        return value
 
 
 class Notices(Frozen):
@@ -103,23 +86,21 @@ class ReviewActivities:
         self._archive = Archive(store)
         self._thinker = thinker
         self._merge = merge
-        self._records: Memory[str, Records] = Memory()
         self._rankers: Memory[tuple[str, str], Ranker] = Memory()
         self._ranking = asyncio.Lock()
-        self._loading = asyncio.Lock()
 
     @activity.defn
     async def add_review_records(self, step: AddRecords) -> Added:
         """Merge what a search or a file gave into the records, or part a copy that was merged wrongly."""
         async with reporting_errors("records_not_added", run_id=step.run_id):
-            before = await self._load(step.records) if step.records else Records()
+            before = await self._archive.records(step.records)
             if step.part:
                 after = part(before, step.part)
             else:
                 refs = await self._archive.lines(step.blob, EvidenceRef) if step.blob else list(step.refs)
                 after = await asyncio.to_thread(added, before, refs, step.origin, self._merge)
             key = await self._archive.put(after)
-            self._records.put(key, after)
+            RECORDS.put(key, after)
             total = len(after.records)
             labelled = after.given - before.given
             return Added(records=key, total=total, given=labelled, new=total - len(before.records))
@@ -140,7 +121,7 @@ class ReviewActivities:
     async def look_up_records(self, step: RecordsStep) -> list[EvidenceRef]:
         """Look up records by their numbers."""
         async with reporting_errors(run_id=step.run_id):
-            records = (await self._load(step.records)).records
+            records = (await self._archive.records(step.records)).records
             return [records[number] for number in step.numbers]
 
     @activity.defn
@@ -150,7 +131,7 @@ class ReviewActivities:
             if step.text is not None:
                 refs = [step.text]
             else:
-                records = (await self._load(step.records)).records
+                records = (await self._archive.records(step.records)).records
                 refs = [records[number] for number in step.numbers]
             try:
                 done = await self._thinker.think(ROLES[step.stage], await self._asked(step, refs))
@@ -309,14 +290,6 @@ class ReviewActivities:
         stands = (value for value in earlier.values if value.field not in step.fields)
         return new.replace(values=(*stands, *new.values))
 
-    async def _load(self, key: str) -> Records:
-        async with self._loading:  # megabytes, which the first of several steps reads in a thread
-            records = self._records.get(key)
-            if records is None:
-                data = await self._store.get_bytes(key)
-                records = await asyncio.to_thread(Records.model_validate_json, data)
-            return self._records.put(key, records)
-
     async def _ranker(self, state: ReviewState) -> "Ranker":
         from activities.review.rounds import Ranker
 
@@ -324,7 +297,7 @@ class ReviewActivities:
             key = state.records, state.protocol_key
             if (cached := self._rankers.get(key)) is not None:
                 return cached
-            refs = (await self._load(state.records)).records
+            refs = (await self._archive.records(state.records)).records
             texts = [
                 ref.title if isinstance(item, Exception) else f"{item.title}. {item.text}"
                 for ref, item in zip(refs, await self._store.read_all(refs), strict=True)

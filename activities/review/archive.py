@@ -1,5 +1,6 @@
 """A review in the evidence store: its protocol, records, decisions and what was published."""
 
+import asyncio
 import json
 from collections import Counter
 from collections.abc import Container, Iterable, Sequence
@@ -25,7 +26,26 @@ from activities.review.results import Flow, ReviewReport, Validation
 from activities.review.state import Pair, ReviewState
 from activities.review.steps import StateStep
 
+REMEMBERED = 2
+"""Reviews whose records and words are remembered by the process."""
+K = TypeVar("K")
+V = TypeVar("V")
 M = TypeVar("M", bound=Frozen)
+
+
+class Memory(dict[K, V]):
+    """The values that were used last."""
+
+    def put(self, key: K, value: V) -> V:
+        self.pop(key, None)
+        self[key] = value
+        for oldest in list(self)[:-REMEMBERED]:
+            self.pop(oldest, None)
+        return value
+
+
+RECORDS: Memory[str, Records] = Memory()
+"""Key -> records: megabytes, named by their content, that every step and every person asks for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +85,7 @@ def name_of(run_id: str) -> str:
 class Archive:
     def __init__(self, store: EvidenceStore) -> None:
         self.store = store
+        self._loading = asyncio.Lock()
 
     async def put(self, value: Frozen) -> str:
         return await self.store.put_bytes(value.model_dump_json().encode())
@@ -74,7 +95,14 @@ class Archive:
 
     async def records(self, key: str) -> Records:
         """Read records by their key; none where nothing was found yet."""
-        return await self.get(key, Records) if key else Records()
+        if not key:
+            return Records()
+        async with self._loading:  # the first of several steps reads them, in a thread
+            records = RECORDS.get(key)
+            if records is None:
+                data = await self.store.get_bytes(key)
+                records = await asyncio.to_thread(Records.model_validate_json, data)
+            return RECORDS.put(key, records)
 
     async def put_lines(self, rows: Iterable[Frozen]) -> str:
         return await self.store.put_bytes(lines(rows), "jsonl")

@@ -133,7 +133,6 @@ class Review:
         self.connection = connection
         self.id = run_id
         self.archive = Archive(EvidenceStore.at(settings.evidence_url))
-        self._records = "", Records()
 
     def __repr__(self) -> str:
         return f"Review({self.id!r})"
@@ -180,12 +179,7 @@ class Review:
         return await keep_alive(self.settings, self.connection, answered(self.connection, ask, START_SECONDS))
 
     async def records(self, view: ReviewState | None = None) -> Records:
-        view = view or await self.view()
-        key, records = self._records
-        if view.records != key:  # megabytes, which change only when records are added
-            records = await self.archive.get(view.records, Records)
-            self._records = view.records, records
-        return records
+        return await self.archive.records((view or await self.view()).records)
 
     async def decisions(
         self, view: ReviewState | None = None, records: Container[int] | None = None

@@ -5,7 +5,6 @@ another's decision on a record before both have decided (`Review.tasks`).
 """
 
 import asyncio
-from collections import OrderedDict
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Annotated, Literal
@@ -25,8 +24,6 @@ from client.reviews.review import Review, Task
 from client.web.frame import SEE_OTHER, Frame, is_part
 from client.web.running import text_of
 
-KEPT = 16
-"""Reviews whose handles are kept."""
 LISTED = 100
 """Works whose full texts are awaited that are listed."""
 MAX_NAME_CHARS = 60
@@ -35,7 +32,6 @@ MAX_NAME_CHARS = 60
 class Screening:
     def __init__(self, frame: Frame) -> None:
         self._frame = frame
-        self._reviews: OrderedDict[str, Review] = OrderedDict()
 
     def router(self) -> APIRouter:
         router = APIRouter(prefix="/review")
@@ -132,10 +128,7 @@ class Screening:
     async def _review(self, request: Request, name: str) -> Review:
         """Return a review that who is signed in may see. Raises NoSuchRun, HTTPException 401."""
         user = self._frame.user(request)
-        review = self._reviews.get(name) or await self._frame.client.review(name)
-        self._reviews[name] = review
-        while len(self._reviews) > KEPT:
-            self._reviews.popitem(last=False)
+        review = await self._frame.client.review(name)
         if self._frame.access.shared and not await review.may_open(user):
             raise unknown_run(name)
         return review

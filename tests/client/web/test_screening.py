@@ -1,6 +1,8 @@
 """Screening on the page: by keys, by two people apart, by who may."""
 
 import asyncio
+import os
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -8,8 +10,10 @@ import httpx
 import pytest
 
 from client.access import Access
+from client.embedded.server import stop_embedded
 from client.reviews.review import Review
 from determinator import Determinator
+from tests.client.harness import living
 from tests.client.web.visitor import PART, app_of, fields_in, page_with, tree_of, visitor
 
 pytestmark = pytest.mark.xdist_group("plain")
@@ -157,6 +161,20 @@ async def test_an_open_page_follows_the_review_from_gate_to_gate(file_home: Path
             assert (await review.approve(by="bob")) == "report"
             page = await followed(http, page, "//p[contains(., 'is completed')]")
             assert not page.xpath("//*[@hx-trigger]"), "a review that is over changes no more"
+
+
+async def test_a_page_goes_on_after_all_processes_were_killed(home: Path, tmp_path: Path) -> None:
+    """Also where what is asked for first, the list of reviews, needs no worker."""
+    async with Determinator() as client:
+        review = await a_review(client, tmp_path)
+        async with visitor(app_of(Access(client, shared=False)), "local") as http:
+            await page_with(http, f"/review/{review.id}?by=ada", "//form[contains(@action, '/approve')]")
+            for pid in (pid for pids in living(home).values() for pid in pids):
+                os.kill(pid, signal.SIGKILL)
+            assert review.id in (await http.get("/review")).text
+            answer = await http.get(f"/review/{review.id}?by=ada")
+            assert answer.status_code == 200, answer.text
+    await asyncio.to_thread(stop_embedded, home)
 
 
 async def test_without_sign_in_a_person_gives_a_name(file_home: Path, tmp_path: Path) -> None:
