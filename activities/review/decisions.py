@@ -10,7 +10,8 @@ Invariants:
   open or in conflict: no decision stands for two;
 * what both include of the random sample that ends screening is in conflict until a person confirms it;
 * nobody is shown another's decision on a record before both have decided;
-* the last decision of the same person on a record holds, and the earlier ones stay in the log.
+* the last decision of a screener on a record holds, of words and labels the last of anybody, and the earlier
+  ones stay in the log.
 """
 
 import zlib
@@ -169,10 +170,10 @@ def written(marks: str, letters: Mapping[int, str]) -> str:
 
 
 def latest(decisions: Sequence[Decision]) -> list[Decision]:
-    """Return the last decision of each person on each part of a record (`ReviewState.holding`)."""
+    """Return the last decision of each screener on a record, and of words and labels the last of anybody."""
     parts: dict[tuple[object, ...], Decision] = {}
     for made in decisions:
-        place = (made.record, made.stage, made.about, made.part, made.by)
+        place = (made.record, made.stage, made.about, made.part, made.by if made.part == "screener" else "")
         parts.pop(place, None)  # in the order of the last word on each
         parts[place] = made
     return list(parts.values())

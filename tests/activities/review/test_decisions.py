@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from activities.contracts.evidence import NO_ABSTRACT, Evidence, Identifiers
 from activities.evidence_store import make_ref
 from activities.review.archive import flow
-from activities.review.decisions import Decision, Marks
+from activities.review.decisions import Decision, Marks, Part, latest, resting_on
 from activities.review.files import read_records_file
 from activities.review.protocol import Columns
 from activities.review.records import Records, UnreadableRecords, added, part
@@ -78,6 +78,18 @@ def test_a_full_text_is_counted_under_the_criterion_that_its_report_names() -> N
         (worded, [*log, Decision(**made, criterion="I1", part="word", by="c")], "I1"),
     ):
         assert flow(records, stands, decisions).excluded_because == {named: 1}
+
+
+def test_a_word_or_a_label_is_replaced_by_that_of_anybody() -> None:
+    """A review has one of each: what somebody has overruled is neither counted nor opened by an amendment."""
+    parts: tuple[Part, ...] = ("word", "label")
+    for own in parts:
+        first = Decision(record=0, verdict="include", part=own, by="Ada")
+        second = Decision(record=0, verdict="exclude", criterion="E1", part=own, by="Bob")
+        assert latest([first, second]) == [second]
+        assert resting_on([first, second], ["I1"]) == [], "an exclusion by another criterion stands"
+    apart = [Decision(record=0, verdict="include", by=name) for name in ("Ada", "Bob")]
+    assert latest(apart) == apart
 
 
 def a_work(name: str, **more: object) -> Evidence:
