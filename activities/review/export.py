@@ -7,7 +7,7 @@ import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Literal, TypeVar
 
 from activities.contracts.evidence import Evidence, Frozen
 from activities.messages import _, in_its_language
@@ -81,13 +81,19 @@ def _search(row: SearchRow) -> Row:
     return {**dict(row), "source": row.origin if row.source == "file" else row.source}
 
 
-def final_states(published: Published) -> list[State]:
-    """Return what became of each record: by its full text where that was assessed, else by its title."""
-    titles, full_texts = published.state.titles.states(), published.state.full_texts.states()
-    return [
-        second if second in ("included", "excluded") and first == "included" else first
-        for first, second in zip(titles, full_texts, strict=True)
-    ]
+def final_states(published: Published) -> list[State | Literal["not_retrieved"]]:
+    """Return what became of each record: by its full text where that was sought, else by its title."""
+    state = published.state
+    titles, full_texts = state.titles.states(), state.full_texts.states()
+
+    def became(record: int) -> State | Literal["not_retrieved"]:
+        if titles[record] != "included":
+            return titles[record]
+        if state.got.get(record) == "not_retrieved":
+            return "not_retrieved"
+        return full_texts[record] if full_texts[record] in ("included", "excluded") else "included"
+
+    return list(map(became, range(len(titles))))
 
 
 def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
@@ -96,7 +102,7 @@ def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
     for decision in filter(lambda made: made.stage in SCREENED, published.holding):
         by_record.setdefault(decision.record, []).append(decision)
 
-    def row(number: int, item: Evidence, state: State) -> Row:
+    def row(number: int, item: Evidence, state: str) -> Row:
         made = by_record.get(number, [])
         notes = (
             f"{vote.by}: {vote.verdict}{f' ({vote.criterion})' if vote.criterion else ''}" for vote in made
@@ -165,7 +171,7 @@ def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
     excluded = (made for made in published.holding if made.verdict == "exclude")
     reasons = {made.record: f", criterion {made.criterion}" for made in excluded if made.criterion}
 
-    def entry(number: int, item: Evidence, state: State) -> Item:
+    def entry(number: int, item: Evidence, state: str) -> Item:
         return Item(
             key=str(number),
             types=ARTICLE,

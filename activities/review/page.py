@@ -110,9 +110,7 @@ def _result(published: Published) -> Iterator[Block]:
 
 def _included(published: Published) -> Iterator[Block]:
     states = enumerate(final_states(published))
-    lost = {n for n, text in published.state.got.items() if text == "not_retrieved"}
-    kept = (n for n, state in states if state == "included" and n not in lost)
-    included = [(n, published.records.records[n]) for n in kept]
+    included = [(n, published.records.records[n]) for n, state in states if state == "included"]
     rows = [
         (
             str(n),

@@ -1,5 +1,6 @@
 """The report of a review: each number adds up, each checklist item has its place, every format has it all."""
 
+import csv
 import io
 import zipfile
 from dataclasses import replace
@@ -11,7 +12,7 @@ from pydantic import ValidationError
 
 from activities.analysis.meta_analysis import interval_text
 from activities.contracts.appraisal import WorkFacts
-from activities.contracts.evidence import EvidenceRef, Identifiers, Support, Usage
+from activities.contracts.evidence import Evidence, EvidenceRef, Identifiers, Support, Usage
 from activities.messages import CATALOGUES
 from activities.report.formats import WRITTEN, render_document
 from activities.report.formats.blocks import Table
@@ -20,7 +21,7 @@ from activities.review.archive import Published, flow
 from activities.review.bias import SOURCE, BiasAssessment
 from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitations
 from activities.review.decisions import Decision, Marks
-from activities.review.export import files, without_names
+from activities.review.export import decisions_csv, files, records_ris, without_names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
 from activities.review.findings import ExcludedText, Findings, Study, synthesise
 from activities.review.page import document, flow_steps, rendered
@@ -313,6 +314,11 @@ def test_a_record_whose_text_was_not_retrieved_is_not_listed_as_included() -> No
     text = page(state=STATE.model_copy(update=marks), records=Records(records=refs)).decode()
     assert "| here |" in text
     assert "gone" not in text
+    review = published(state=STATE.model_copy(update=marks), records=Records(records=refs))
+    items = [Evidence(evidence_id=ref.evidence_id, source="alpha", title=ref.title, text="") for ref in refs]
+    rows = csv.DictReader(decisions_csv(review, items).decode().splitlines())
+    assert [row["asreview_label"] for row in rows] == ["1", ""]
+    assert "determinator:not_retrieved" in records_ris(review, items).decode()
 
 
 def test_the_interval_of_a_conclusion_stands_in_its_forest_plot() -> None:
