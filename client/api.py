@@ -213,6 +213,8 @@ class Determinator:
         """
         from client.run import Run
 
+        if self.is_new:
+            raise no_such_run(name)
         connection, run_id = await self._find(find_run, name, worker=worker)
         return Run(self.settings, connection, run_id, say=self.say)
 
@@ -220,8 +222,6 @@ class Determinator:
         self, find: "Callable[[Client, str], Awaitable[str]]", name: str, *, worker: bool = True
     ) -> tuple[Connection, str]:
         """Return the id that a name stands for, and a connection on whose queue it is served."""
-        if self.is_new:
-            raise no_such_run(name)
         connection = await self.connect(worker=False)
         run_id = await find(connection.client, name)
         if worker and connection.embedded and (state := await description(connection.client, run_id)):
@@ -240,10 +240,15 @@ class Determinator:
         from client.reviews.review import Review
         from client.reviews.start import read_all, start_review
         from client.runs.checks import check_sources
+        from client.runs.request import check_store, closed_sources
         from workflows.review.types import ReviewRequest
 
         read, key, files = await read_all(Archive(EvidenceStore.at(self.settings.evidence_url)), protocol)
-        check_sources(tuple(source.source for source in read.sources))
+        sources = check_sources(tuple(source.source for source in read.sources))
+        if self.embedded:
+            check_store(self.settings)
+            if closed := await closed_sources(self.settings, sources):
+                raise BadInput(next(iter(closed.values())))
         if read.models and self.settings.model_choices()["default"].backend == "extractive":
             named = ", ".join(model.name for model in read.models)
             raise BadInput(f"{named} is a model, and no model is connected; set DETERMINATOR_MODEL")
@@ -256,8 +261,10 @@ class Determinator:
     async def review(self, name: str = "last") -> "Review":
         """Return the review with an id, a part of one, or `last`. Raises NoSuchRun, NoConnection."""
         from client.reviews.review import Review
-        from client.reviews.start import find_review
+        from client.reviews.start import find_review, no_such_review
 
+        if self.is_new:
+            raise no_such_review(name)
         return Review(self.settings, *await self._find(find_review, name))
 
     async def reviews(self) -> list[str]:

@@ -157,6 +157,10 @@ async def status(target: "Review", as_json: bool) -> None:
         print_json(seen)
         return
     print_text(f"{target.id} ({'cancelled' if seen.status == 'canceled' else seen.status})")
+    if seen.status in ("failed", "terminated", "timed_out"):
+        from client.cli.runs import failure
+
+        print_text(f"it ended because {plain(await failure(target.connection, target.id))}")
     show_progress(seen)
 
 

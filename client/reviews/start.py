@@ -100,6 +100,13 @@ async def review_ids(client: Client) -> list[str]:
     return list(dict.fromkeys(row.id for row in rows))
 
 
+def no_such_review(name: str) -> NoSuchRun:
+    """Return the error for a name that no review has; `last` is that of the newest."""
+    if name == "last":
+        return NoSuchRun("there are no reviews yet; `determinator review start PROTOCOL` starts one")
+    return NoSuchRun(f"no review is called {name[:100]}; `determinator review list` lists them")
+
+
 async def find_review(client: Client, name: str) -> str:
     """Return the id for a full id, any unambiguous part of one, or `last`. Raises NoSuchRun."""
     if name.startswith("review-") and await description(client, name) is not None:
@@ -107,7 +114,7 @@ async def find_review(client: Client, name: str) -> str:
     ids = await review_ids(client)
     fitting = ids[:1] if name == "last" else matching(ids, name)
     if not fitting:
-        raise NoSuchRun(f"no review is called {name[:100]}; `determinator review list` lists them")
+        raise no_such_review(name)
     if len(fitting) > 1:
         raise SeveralRuns(name, fitting)
     return fitting[0]

@@ -1,6 +1,6 @@
 """The request that a question becomes with its options."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -272,6 +272,22 @@ def check_store(settings: Settings) -> None:
         )
 
 
+async def closed_sources(settings: Settings, names: Sequence[str]) -> dict[str, str]:
+    """Return why each source that cannot be used is not enabled. Raises BadInput for one that is unknown."""
+    if not names or (tuple(names) == ("library",) and not settings.disabled_sources):
+        return {}
+    from client.runs.destinations import available
+
+    offered = {option.info.name: option for option in await available(settings)}
+    if missing := next((name for name in names if name not in offered), None):
+        raise BadInput(f"source {unknown(missing, list(offered))}")
+    return {
+        name: f"the source {name} is not enabled: {offered[name].reason}"
+        for name in names
+        if not offered[name].enabled
+    }
+
+
 async def with_enabled_sources(
     settings: Settings, request: ResearchRequest, *, named: bool, say: "Say"
 ) -> ResearchRequest:
@@ -280,17 +296,7 @@ async def with_enabled_sources(
     A source `named` by a flag must be enabled: raises BadInput with how to enable it. One that the
     configuration lists may be left out as long as another is enabled.
     """
-    if not request.sources or (request.sources == ("library",) and not settings.disabled_sources):
-        return request
-    from client.runs.destinations import available
-
-    offered = {option.info.name: option for option in await available(settings)}
-    closed = {}
-    for name in request.sources:
-        if name not in offered:
-            raise BadInput(f"source {unknown(name, list(offered))}")
-        if not offered[name].enabled:
-            closed[name] = f"the source {name} is not enabled: {offered[name].reason}"
+    closed = await closed_sources(settings, request.sources)
     if closed and (named or len(closed) == len(request.sources)):
         raise BadInput(next(iter(closed.values())))
     for reason in closed.values():
