@@ -57,11 +57,14 @@ async def screen_records(target: "Review", by: str) -> None:
             task = None
 
 
-async def jump(target: "Review", task: Task) -> Task:
-    """Return the record that a person names, or the one that is shown where there is none of that number."""
-    number = await read_number("record: ")
+async def jump(target: "Review", task: Task) -> Task | None:
+    """Return the record that a person names, or the one that is shown where there is none of that number.
+
+    None where they name none: the next that waits.
+    """
+    number = await read_number("record, or Enter for the next that waits: ")
     try:
-        return task if number is None else await target.task(number, task.kind, task.stage)
+        return None if number is None else await target.task(number, task.kind, task.stage)
     except BadInput as error:
         say(f"Error: {error}")
         return task

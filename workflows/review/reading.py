@@ -19,7 +19,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.messages import counted
-from activities.review.decisions import OPEN, SCREENED, Decision, ScreenedStage, Stage
+from activities.review.decisions import OPEN, Decision, ScreenedStage, Stage
 from activities.review.state import Course, Data, ToolUse, Unit, of_places, study_key
 from activities.review.steps import ReadDone, ReadStep
 from activities.review_activity import ReviewActivities
@@ -69,8 +69,16 @@ class Reading:
         """Say what people have to decide at a stage; empty for nothing."""
         state = self.pace.state
         left = state.undecided(stage, state.units(stage))
-        if not left or stage in SCREENED:
-            return (left and f"people decide on {'records' if stage == 'titles' else 'full texts'}") or ""
+        if not left:
+            return ""
+        if stage == "titles" or stage == "full_texts":
+            conflicts = sum(state.marks(stage).state(number) == "conflict" for number, _ in left)
+            work = "record" if stage == "titles" else "full text"
+            own = f"screeners decide on {counted(len(left) - conflicts, work)}"
+            other = f"another person decides on {counted(conflicts, 'conflict')}"
+            if not conflicts:
+                return own
+            return other if conflicts == len(left) else f"{own}; {other}"
         if stage == "bias":
             return f"a person assesses the risk of bias of {counted(len(left), 'result')}"
         unread = sum(None in state.studies.of(number) for number, _ in left)

@@ -86,6 +86,10 @@ async def test_a_draft_of_a_model_is_a_protocol_that_can_be_read(tmp_path: Path)
         (PROTOCOL.replace("a.csv", "empty.csv"), "empty.csv has no record that can be read"),
         (PROTOCOL.replace("a.csv", "german.csv"), "its fields are Titel, Jahr"),
         (PROTOCOL.replace('name = "bob"', 'name = "bob"\nkind = "model"'), "no model is connected"),
+        (
+            f'{PROTOCOL}[[sources]]\nsource = "pubmed"\nquery = "metformin"',
+            "the source pubmed is not enabled",
+        ),
     ],
 )
 def test_a_wrong_protocol_is_refused_in_a_line(home: Path, text: str, named: str) -> None:
@@ -93,9 +97,14 @@ def test_a_wrong_protocol_is_refused_in_a_line(home: Path, text: str, named: str
     Path("empty.csv").touch()
     Path("german.csv").write_text("Titel;Jahr\nEine Studie;2020\n")
     Path("protocol.toml").write_text(text)
-    done = inside("review", "start", "protocol.toml")
+    done = inside("review", "start", "protocol.toml", DETERMINATOR_OFFLINE="true")
     assert (done.code, named in done.err) == (2, True), done
     assert len(done.err.strip().splitlines()) == 1
+
+
+def test_a_home_without_reviews_says_how_one_is_started(home: Path) -> None:
+    done = inside("review", "status")
+    assert (done.code, "determinator review start" in done.err) == (2, True), done
 
 
 def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path) -> None:
@@ -116,6 +125,7 @@ def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path
     shown = determinator("review", "screen", review, "--by", "bob", stdin="q\n")
     assert "exclude" not in shown.out
     assert determinator("review", "screen", review, "--by", "bob", stdin="i\n" * 6).code == 0
+    assert "another person decides on 1 conflict" in inside("review", "status", review).out
     (conflict,) = determinator("review", "waiting", review, "--json").json()
     made = {
         decision["by"]: (decision["verdict"], decision.get("criterion")) for decision in conflict["decisions"]
@@ -212,6 +222,16 @@ async def test_a_slip_of_the_keys_ends_no_screening(
     assert said.count("q: leave") == 2, "a key that means nothing is answered with those that do"
     assert "[0] title and abstract" in said
     assert "No abstract." in said
+
+
+async def test_who_has_jumped_returns_to_the_record_that_waits(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    review, keys = Deciding(), iter("j\n1\nj\n\nq\n".splitlines(keepends=True))
+    monkeypatch.setattr("sys.stdin.readline", lambda: next(keys, ""))
+    await screen_records(review, "ada")
+    shown = [line[:3] for line in capsys.readouterr().err.splitlines() if line.startswith("[")]
+    assert shown == ["[0]", "[1]", "[0]"]
 
 
 class Extracting(Stepping):
