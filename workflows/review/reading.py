@@ -73,9 +73,9 @@ class Reading:
             return ""
         if stage == "titles" or stage == "full_texts":
             conflicts = sum(state.marks(stage).state(number) == "conflict" for number, _ in left)
-            work = "record" if stage == "titles" else "full text"
-            own = f"screeners decide on {counted(len(left) - conflicts, work)}"
-            other = f"another person decides on {counted(conflicts, 'conflict')}"
+            works = stage.replace("_", " ")
+            own = f"screeners decide on {works}: {len(left) - conflicts}"
+            other = f"another person decides on conflicts of {works}: {conflicts}"
             if not conflicts:
                 return own
             return other if conflicts == len(left) else f"{own}; {other}"

@@ -125,7 +125,7 @@ def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path
     shown = determinator("review", "screen", review, "--by", "bob", stdin="q\n")
     assert "exclude" not in shown.out
     assert determinator("review", "screen", review, "--by", "bob", stdin="i\n" * 6).code == 0
-    assert "another person decides on 1 conflict" in inside("review", "status", review).out
+    assert "another person decides on conflicts of titles: 1" in inside("review", "status", review).out
     (conflict,) = determinator("review", "waiting", review, "--json").json()
     made = {
         decision["by"]: (decision["verdict"], decision.get("criterion")) for decision in conflict["decisions"]
