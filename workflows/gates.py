@@ -2,7 +2,7 @@
 
 Invariants:
 
-* the run acts on signals at its next step boundary (`checkpoint`);
+* the run acts on signals at its next step boundary (`checkpoint`), and asks no model while it is paused;
 * a gate that was opened stays open through continue-as-new, and so does its time-out;
 * the time spent waiting for people does not count as working time.
 """
@@ -43,9 +43,11 @@ class Gates(RunPart):
         if not control.paused:
             return
         before = control.phase
-        self.events.set_phase("paused", "paused by a reviewer")
+        if before != "paused":
+            self.events.set_phase("paused", "paused by a reviewer")
         await workflow.wait_condition(lambda: not control.paused)
-        self.events.set_phase(before, "resumed")
+        if before != "paused":  # of several boundaries the first says where the run goes on
+            self.events.set_phase(before, "resumed")
 
     def end_pause(self) -> None:
         """End a pause and restart the clock."""

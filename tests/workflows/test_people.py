@@ -1,5 +1,6 @@
 """The messages people may send to a run, and their effects."""
 
+import asyncio
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +13,7 @@ from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.evidence import EvidenceRef, ReportPlan, ReportPlanSection, Support
 from activities.contracts.plan import PART as READINGS
 from activities.contracts.plan import Clarified, GapsInput, KnowledgeGapOutput
-from activities.contracts.step import Instruction, Reading
+from activities.contracts.step import Instruction, Reading, Role
 from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
@@ -22,8 +23,9 @@ from activities.contracts.write import (
     WriteInput,
 )
 from activities.payloads import DATA_CONVERTER
-from tests.workflows.conftest import QUESTION, Run, Stage, a_request, limitations
+from tests.workflows.conftest import PATIENCE, QUESTION, Run, Stage, a_request, limitations
 from tests.workflows.script import PROFILE, meeting, outage, takes
+from tests.workflows.test_deep_writing import sentences
 from workflows.messages import AddSource, Answers, Approval, ChooseCandidates, EditPlan, ExtendBudget, Steer
 from workflows.types import BudgetStatus, EvidenceIndex, PlanView, ReportView
 
@@ -120,6 +122,44 @@ async def test_a_week_of_pause_is_not_working_time(stage: Stage) -> None:
     assert outcome.stop_reason == "sufficient_evidence"
     assert (await run.budget()).elapsed_seconds < 600
     assert {"paused", "resumed"} <= set(await kinds(run))
+
+
+@pytest.mark.parametrize(
+    ("mode", "role", "then"),
+    [
+        ("iterative", "writer", "verifier"),
+        ("iterative", "verifier", "editor"),
+        ("deep", "planner", "judge"),
+        ("deep", "writer", "verifier"),
+    ],
+)
+async def test_a_pause_holds_before_the_next_call_and_before_the_report(
+    stage: Stage, mode: str, role: Role, then: Role
+) -> None:
+    stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
+    started, released = asyncio.Event(), asyncio.Event()
+
+    async def held(_: object) -> None:
+        started.set()
+        await released.wait()
+
+    stage.script.sufficient_at = 1
+    stage.script.holds[role] = held
+    run = await stage.start(a_request(mode))
+    async with asyncio.timeout(PATIENCE):
+        await started.wait()
+    await run.handle.signal("pause")
+    await run.until(lambda p: p.paused)
+    async with stage.held():
+        released.set()
+        await run.until(lambda p: p.phase == "paused")
+        asked = len(stage.fakes.paid())
+        await asyncio.sleep(0.5)
+        assert len(stage.fakes.paid()) == asked
+        assert not [call for call in stage.fakes.of(then) if call.paid]
+    await run.resume()
+    outcome = await run.outcome()
+    assert (outcome.stop_reason, (await run.progress()).phase) == ("sufficient_evidence", "done")
 
 
 # steer, add_source

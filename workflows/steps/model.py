@@ -120,6 +120,7 @@ class ModelSteps(RunPart):
             return await self._extractive(kind, step)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
         while True:
+            await self.run.gates.checkpoint()
             number, allowance = await self._reserve(kind, step)
             if number is None and not kind.writes:
                 raise OutOfBudget(self.refusal(kind.role) or "token_budget_exceeded")
@@ -140,6 +141,7 @@ class ModelSteps(RunPart):
 
         It is asked once, with its full allowance, and code does not take its place.
         """
+        await self.run.gates.checkpoint()
         if not self.is_paid(kind.role) or self._is_late():
             return None
         allowance = allowance_for(kind.role, self.choice(kind.role), step)

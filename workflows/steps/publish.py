@@ -55,6 +55,7 @@ class Publisher(RunPart):
         self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float | None
     ) -> Outcome:
         """Publish the report: as a draft while the report gate waits, then in its final form."""
+        await self.gates.checkpoint()
         waits = "report" in self.request.approve and STOPS[stop].asks
         self.events.set_phase("publishing", "checking every quote")
         if waits:
