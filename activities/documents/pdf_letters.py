@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
+from statistics import median_low
 from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
@@ -57,6 +58,8 @@ _SYLLABLES = re.compile("[\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
 _BLANK_IN_SYLLABLES = re.compile(f"{_SYLLABLES.pattern}(?= {_SYLLABLES.pattern})")
 _OTHER_BRACKETS = str.maketrans("()[]{}\u00ab\u00bb", ")(][}{\u00bb\u00ab")
 _LATIN = re.compile("[A-Za-z]")
+_SINGLE = re.compile(f"[{NO_LETTER}\u221a]|{TO_THE_LEFT.pattern}")
+"""Letters and roots whose places are looked at one by one."""
 MIN_SPACE = 0.1
 """Width of a blank at least, in heights of a letter."""
 _ACCENTS = dict(
@@ -76,8 +79,15 @@ _CODES = {
     **dict(zip(range(0x1B, 0x20), "\ufb00\ufb01\ufb02\ufb03\ufb04", strict=True)),
 }
 """Hyphens at the ends of lines; bullets of Word; ligatures and quotation marks of TeX's fonts."""
+_WIDE = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\U0001d400-\U0001d7ff]")
+"""A character beyond the first 65,536 in two halves, as PDFium has most; a letter of formulas."""
 _CODED = re.compile(f"[{re.escape(''.join(map(chr, (0, *_CODES))))}\ud800-\udfff]")
 """Characters that stand for others, and those that are none."""
+_STRUCK = re.compile("6\\s?[=\u2208\u2261\u2282\u2286\u223c]")
+"""A stroke, whose place in a font of TeX is that of the 6, and the sign through which it goes."""
+_SPACED = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_]){3,}(?!\S)")
+MAX_SPACING = 0.6
+"""Space between the letters of a word that is set wide at most, in heights of a letter."""
 _LONE_RETURN = re.compile(r"\r(?=[a-z]{2})")
 """The ligature whose place is that of the character with which PDFium ends lines, within a word."""
 _MATH = re.compile(
@@ -276,12 +286,52 @@ def _characters(raw: _Raw) -> str:
     count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
     codes: Sequence[int] = (ctypes.c_ushort * (count + 1))()
     if pdfium.FPDFText_GetText(raw, 0, count, codes) != count + 1:  # it leaves out what is no character
-        codes = [*map(partial(pdfium.FPDFText_GetUnicode, raw), range(count))]
-        text = "".join(map(_character, codes))
-    else:
-        text = "".join(map(chr, codes[:-1]))
-        text = _CODED.sub(lambda match: _character(ord(match[0])), text)
+        codes = [*map(partial(pdfium.FPDFText_GetUnicode, raw), range(count)), 0]
+    text = "".join(chr(code) if code < 0x110000 else " " for code in codes[:-1])
+    text = _CODED.sub(_character, _WIDE.sub(_whole, text))
     return _LONE_RETURN.sub("\ufb02", text)
+
+
+def _with_negations(text: str, piece_of: Callable[..., _Piece]) -> str:
+    """Return a text whose signs that are struck through are one character."""
+    letters = list(text)
+    for match in _STRUCK.finditer(text):
+        stroke, sign = match.start(), match.end() - 1
+        if abs(piece_of(stroke, stroke + 1).left - piece_of(sign, sign + 1).left) < 1:
+            letters[stroke] = unicodedata.normalize("NFC", f"{text[sign]}\u0338")
+            letters[stroke + 1 : sign + 1] = NO_LETTER * (sign - stroke)
+    return "".join(letters)
+
+
+def _with_spaced_words(text: str, piece_of: Callable[..., _Piece]) -> str:
+    """Return a text without the blanks between the letters of words that are set wide."""
+    letters = list(text)
+    for match in _SPACED.finditer(text):
+        places = range(match.start(), match.end(), 2)
+        pieces = [piece_of(place, place + 1) for place in places]
+        gaps = [after.left - before.right for before, after in pairwise(pieces)]
+        usual = median_low(gaps)
+        if 0 < usual < MAX_SPACING * pieces[0].size:
+            for place, gap in zip(places, gaps, strict=False):
+                letters[place + 1] = NO_LETTER if gap < 1.5 * usual else text[place + 1]
+    return "".join(letters)
+
+
+def _first_letter(word: str) -> int:
+    """Return the place of the first letter or digit of a word, whose font is that of the word."""
+    return next((place for place, character in enumerate(word) if character.isalnum()), 0)
+
+
+def _whole(halves: re.Match[str]) -> str:
+    """Return a character in the place of its first half; a letter of a formula as a plain one."""
+    character = halves[0].encode("utf-16", "surrogatepass").decode("utf-16")
+    plain = unicodedata.normalize("NFKC", character)
+    return (plain if len(plain) == 1 else character) + NO_LETTER * (len(halves[0]) - 1)
+
+
+def _character(match: re.Match[str]) -> str:
+    """Return what a character stands for; a blank for what is none."""
+    return _CODES.get(ord(match[0]), " ")
 
 
 def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
@@ -291,7 +341,8 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
     turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
     name = ctypes.create_string_buffer(128)
     piece_of = _pieces(raw, turned, mirrored=mirrored)
-    text = _with_accents(text, piece_of)
+    for drawn_apart in (_with_accents, _with_negations, _with_spaced_words):
+        text = drawn_apart(text, piece_of)
 
     def font_and_angle(number: int) -> tuple[_Font, float]:
         pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
@@ -310,11 +361,10 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
     def parted(first: int, end: int) -> Iterator[_Word]:
         """Yield a word, or its parts where its letters stand apart."""
         word = text[first:end]
-        font, angle = font_and_angle(first)
+        font, angle = font_and_angle(first + _first_letter(word))
         whole = (
             not font.large
-            and NO_LETTER not in word
-            and not TO_THE_LEFT.search(word)
+            and not _SINGLE.search(word)
             and pdfium.FPDFText_CountRects(raw, first, end - first) == 1
         )
         pieces: list[_Piece] = []
@@ -340,17 +390,17 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
         if pieces:
             yield _Word(pieces, font, angle)
 
-    is_plain = NO_LETTER not in text and not TO_THE_LEFT.search(text)
+    is_plain = not _SINGLE.search(text)
     for line in _LINE.finditer(text):
         words = [*_VISIBLE.finditer(text, *line.span())]
         if not words:
             continue
         first, *others = words
-        font, angle = font_and_angle(first.start())
+        font, angle = font_and_angle(first.start() + _first_letter(first[0]))
         # the words of one text object have one font and stand on one line
         is_even = (
             not (turned or font.large or _is_rotated(angle))
-            and (is_plain or (NO_LETTER not in line[0] and not TO_THE_LEFT.search(line[0])))
+            and (is_plain or not _SINGLE.search(line[0]))
             and pdfium.FPDFText_CountRects(raw, line.start(), len(line[0])) == 1
         )
         if not is_even:
@@ -451,13 +501,6 @@ def _with_accents(text: str, piece_of: Callable[..., _Piece]) -> str:
     return "".join(letters)
 
 
-@lru_cache(maxsize=65_536)
-def _character(code: int) -> str:
-    """Return the character of a code; a blank for what is none."""
-    is_one = 0 < code < 0x110000 and not 0xD800 <= code < 0xE000
-    return _CODES.get(code) or (chr(code) if is_one else " ")
-
-
 def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., _Piece]:
     """Return a function from the numbers of the first character and of the one behind to their piece."""
     box, across, up, matrix = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double(), pdfium.FS_MATRIX()
@@ -513,9 +556,12 @@ def _font(name: bytes) -> _Font:
 def _goes_on(before: _Word, largest: _Word, word: _Word) -> bool:
     """Tell whether a word stands beside the last one of a run, of which one word is the largest."""
     size = max(before.size, word.size)
+    is_raised = word.size < SMALLER * largest.size or (
+        largest.size < SMALLER * word.size and not largest.font.math  # the number of a note
+    )
     return (
         -0.3 * size < word.left - before.right < GAP * size
-        and abs(word.base - largest.base) < (0.6 if word.size < SMALLER * largest.size else 0.25) * size
+        and abs(word.base - largest.base) < (0.6 if is_raised else 0.25) * size
         and abs(word.angle - before.angle) < 0.1
     )
 
@@ -537,15 +583,15 @@ def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
         size = largest
     base = next(piece.base for piece in pieces if round(piece.size, 1) == size)
     text = ""
-    end, fixed = first.left, False
+    end, fixed, last = first.left, False, first.size
     for word in words:
         shown = word.text(size, base)
         gap = word.left - end
-        glued = not text or (word.size < SMALLER * size and gap < 0.12 * size)
+        glued = not text or (min(word.size, last) < SMALLER * size and gap < 0.12 * size)
         if fixed and word.font.fixed:  # the symbols of a program are drawn apart without a blank
             glued = gap < MIN_BLANK * max((word.right - word.left) / word.length, 0.4 * word.size)
         text += shown if glued else f" {shown}"
-        end, fixed = word.right, word.font.fixed
+        end, fixed, last = word.right, word.font.fixed, word.size
     length = sum(word.length for word in words)
 
     def share(kind: str) -> float:
