@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache, cached_property
 from importlib import resources
 from itertools import pairwise
+from statistics import median_low
 
 from activities.documents.pdf_layout import LARGER, Block, Kind, Line, blocks_of, gutters_of
 from activities.documents.pdf_page import HYPHEN, Page, Run, rows_of
@@ -41,13 +42,14 @@ _BETWEEN = (Kind.CAPTION, Kind.NOTE, Kind.TABLE, Kind.CODE)
 """Blocks that may stand in the midst of a paragraph."""
 MAX_INLINE_LINES = 2
 """Lines of a program that go on with a sentence which has no stop before them."""
+MAX_APART_WORDS = 4
 FORMULA = "[formula]"
 """Stands in a sentence for a formula that is set apart in it."""
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_PART = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]$")
 _FIRST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_ADDRESS = re.compile(r"(?:https?://|www\.)\S*$")
-_IN_ADDRESS = (*"-\u2010/._?=&",)
+_ADDRESS = re.compile(r"(?:\bhttps?:|www\.)\S*$")
+_IN_ADDRESS = (*"-\u2010/:._?=&",)
 """Ends of a part of an address that goes on in the next line."""
 _WIDE_SIGN = re.compile("[\u3000-\u303f\uff00-\uff65]")
 _TIES = {"\ufb00": "ff", "\ufb01": "fi", "\ufb02": "fl", "\ufb03": "ffi", "\ufb04": "ffl", "\xa0": " "}
@@ -267,7 +269,10 @@ def joined(lines: Sequence[Line], hyphens: Hyphens, *, as_is: bool) -> str:
     """Return the text of lines, in one where they are a paragraph."""
     texts = [_parted(line.text) for line in lines]
     if as_is:
-        return "\n".join(texts).replace(HYPHEN, "-")
+        steps = [above.base - line.base for above, line in pairwise(lines)]
+        usual = median_low([*steps, 1.4 * lines[0].size])
+        ends = ["\n\n" if step > 1.6 * usual else "\n" for step in steps]
+        return "".join(map("".join, zip(texts, [*ends, ""], strict=True))).replace(HYPHEN, "-")
     text = texts[0]
     for more in texts[1:]:
         text = hyphens.put_together(text, more)
@@ -340,7 +345,7 @@ def _assembled(
             continue
         if goes_on:
             continued.add(id(block))
-        if block.kind in _BETWEEN and unfinished is not None:
+        if unfinished is not None and (block.kind in _BETWEEN or _is_beside(unfinished, block)):
             waiting.append(block)
             continue
         if unfinished is not None and _goes_on(unfinished, block):
@@ -370,6 +375,18 @@ def _is_inline(block: Block) -> bool:
     return block.kind is Kind.CODE and len(block.lines) <= MAX_INLINE_LINES
 
 
+def _is_beside(before: Block, block: Block) -> bool:
+    """Tell whether a block is of few words set apart below a paragraph, as the names beside a table are."""
+    return (
+        block.kind is Kind.PROSE
+        and sum(len(line.text.split()) for line in block.lines) < MAX_APART_WORDS
+        and block.page == before.page
+        and block.first.base < before.last.base
+        and block.first.left > before.first.left + 3 * block.first.size
+        and not _is_finished(block)
+    )
+
+
 def _is_finished(block: Block) -> bool:
     text = block.last.text.rstrip("\"'\u201d\u2019)]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020")
     return text.endswith((".", "!", "?", "\u3002"))
@@ -378,6 +395,8 @@ def _is_finished(block: Block) -> bool:
 def _goes_on(before: Block, block: Block) -> bool:
     """Tell whether a block goes on with a paragraph that was parted by a formula, a column or a page."""
     if block.kind is not Kind.PROSE or not block.first.is_like(before.last):
+        return False
+    if before.last.has_gap and block.first.has_gap:
         return False
     words = block.first.text.lstrip("(\u201c\"'")
     if words[:1].islower() or before.last.text.endswith((HYPHEN, "-")):

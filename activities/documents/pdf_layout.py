@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from enum import Enum
 from importlib import resources
-from itertools import pairwise
+from itertools import groupby, pairwise
 from statistics import median
 
 from activities.documents.pdf_page import Page, Run, down, in_order, rows_of
@@ -24,6 +24,8 @@ MIN_LONG = 0.6
 """Share of the characters of a column that stand in such lines."""
 MIN_GUTTER = 0.53
 """Width of the space between columns, in heights of a letter."""
+WIDE_GAP = 2.0
+"""Space between cells at least, in heights of a letter."""
 LARGER = 1.12
 """How much larger than the text a heading is printed."""
 SMALL, AXIS = 0.85, 8.0
@@ -45,6 +47,8 @@ _LEADERS = re.compile(r"\.\s?(?:\.\s?){4,}\s*\S{0,8}$|\u2026\s?(?:\u2026\s?)+\s*
 _ITEM = re.compile(
     r"(?:[\u2022\u25cf\u25aa\u25e6\u2023\u2219\u00b7*\u2013-]|\(?(?:\d{1,3}|[a-z]|[ivx]{1,4})[.)]|\[\d{1,3}\])\s+\S"
 )
+_NOTE_MARK = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020-\u2021\u00a7\u00b6]+\s?[^\W\d_]")
+"""The mark of a note at its beginning."""
 _FIELD = re.compile(r"[^\W\d_][^.:;\u3002\uff1a]{0,40}[:\uff1a](?:\s|$)")
 """A label in a form, with its value."""
 _END = (".", "!", "?", ":", ";", "\u3002", "\uff01", "\uff1f", ".\u201d", '."', ".)", "?\u201d", "!\u201d")
@@ -54,6 +58,8 @@ _STOP = re.compile(
 _EQUATION = re.compile(r"[=\u2211\u220f\u222b\u2264\u2265\u221a\u00b1\u2248\u223c\u2208\u2192\u21d2]")
 _LINE_NUMBER = re.compile(r"^\d{1,4} (?=\S)")
 """The number of a line of a program."""
+_FUNCTIONS = frozenset(("arg", "cos", "det", "exp", "inf", "lim", "log", "max", "min", "sin", "sup", "tan"))
+"""Words that stand in formulas."""
 _EQUATION_NUMBER = re.compile(r"\(\w{1,3}(?:\.\w{1,3})*\)")
 
 
@@ -89,6 +95,8 @@ class Line:
         """Share of its characters in fonts of fixed width."""
         self.math = sum(run.math * len(run.text) for run in runs) / length
         """Share of its characters in fonts for formulas."""
+        self.has_gap = any(b.left - a.right > WIDE_GAP * self.size for a, b in pairwise(runs))
+        """Its runs stand apart as cells do."""
 
     def is_like(self, other: "Line") -> bool:
         """Tell whether its letters are as large as another's; those of fixed width differ in height."""
@@ -244,50 +252,74 @@ def _column_blocks(runs: Sequence[Run], body: float) -> Iterator[Block]:
 
 def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
     """Yield the blocks of lines below each other."""
+    lines, notes = _without_margins(lines)
     if not lines:
         return
     right = sorted(line.right for line in lines)[-max(1, len(lines) // 5) :][0]
     gaps = [above.base - line.base for above, line in pairwise(lines) if abs(above.size - line.size) < 0.5]
     pitch = median(gaps) if len(gaps) > 1 else 1.2 * body
     pitch = min(max(pitch, 0.9 * body), 2.4 * body)
-    left, edge = min(line.left for line in lines), _left_edge(lines)
-    lines, notes = _with_margin(lines, edge)
-    kinds = [Kind.NOTE if n in notes else _kind_of(line, body, left) for n, line in enumerate(lines)]
+    left = min(line.left for line in lines)
+    kinds = [_kind_of(line, body, left) for line in lines]
     for n, line in enumerate(lines):  # a numerator or a limit that stands on a line of its own
         if kinds[n] is Kind.PROSE and Kind.FORMULA in kinds[max(0, n - 1) : n + 2]:
             apart = line.left > left + 1.5 * line.size and not _words(line)
             kinds[n] = Kind.FORMULA if apart else Kind.PROSE
+        if kinds[n] is Kind.FORMULA and n and kinds[n - 1] is Kind.PROSE:
+            above = lines[n - 1]  # the last line of a paragraph, of which a formula is a part
+            beside = abs(line.left - above.left) < 1 and above.base - line.base < 1.2 * pitch
+            kinds[n] = Kind.PROSE if beside and above.right > right - 2 * line.size else Kind.FORMULA
     block = Block(kinds[0], [lines[0]], right=right)
     for above, line, kind in zip(lines, lines[1:], kinds[1:], strict=False):
         if _begins(block, above, line, kind, pitch, right):
+            yield from _notes_above(block.first.base - block.first.size / 2, notes)
             yield block
             block = Block(kind, [line], right=right)
         else:
             block.lines.append(line)
+    yield from _notes_above(block.first.base - block.first.size / 2, notes)
     yield block
+    yield from _notes_above(-math.inf, notes)
 
 
-def _left_edge(lines: Sequence[Line]) -> float:
-    """Return where the running text of a column begins, to the left of which are notes in the margin."""
-    starts = sorted(run.left for line in lines for run in line.runs if len(run.text) >= MIN_COLUMN_CHARS)
-    least = max(3, len(starts) / 6)
-    usual = (left for left in starts if bisect(starts, left + 2) - bisect(starts, left - 2) >= least)
-    return next(usual, -math.inf)
+def _notes_above(base: float, notes: list[Line]) -> Iterator[Block]:
+    """Take the first notes from a list, as blocks, as long as they stand above a line."""
+    while notes and notes[0].base > base:
+        block = Block(Kind.NOTE, [notes.pop(0)])
+        while notes and block.last.base - notes[0].base < 1.6 * block.last.size:
+            block.lines.append(notes.pop(0))
+        yield block
 
 
-def _with_margin(lines: Sequence[Line], edge: float) -> tuple[list[Line], set[int]]:
-    """Return lines with the words in the margin as lines of their own, and the places of these."""
-    parted: list[Line] = []
-    notes: set[int] = set()
+def _edges(lines: Sequence[Line]) -> tuple[float, float]:
+    """Return where the running text of a column begins and ends, beside which are notes in the margin."""
+    long = [run for line in lines for run in line.runs if len(run.text) >= MIN_COLUMN_CHARS]
+    least = max(3, len(long) / 6)
+
+    def usual(places: list[float]) -> list[float]:
+        return [p for p in places if bisect(places, p + 2) - bisect(places, p - 2) >= least]
+
+    starts, ends = usual(sorted(run.left for run in long)), usual(sorted(run.right for run in long))
+    return min(starts, default=-math.inf), max(ends, default=math.inf)
+
+
+def _without_margins(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
+    """Return lines without the words in the margins, and these."""
+    left, right = _edges(lines)
+    within: list[Line] = []
+    notes: list[Line] = []
+    named = 0
+    """Lines with words beside them."""
     for line in lines:
-        beside = [run for run in line.runs if run.right < edge - 0.3 * run.size]
-        if 0 < len(beside) < len(line.runs) and _is_worded(Line(beside)):
-            notes.add(len(parted))
-            parted.append(Line(beside))
-            line = Line(line.runs[len(beside) :])
-        parted.append(line)
-    alone = {n for n, line in enumerate(parted) if line.right < edge and _is_worded(line)} if notes else set()
-    return parted, notes | alone
+        beside = [r for r in line.runs if r.right < left - 0.3 * r.size or r.left > right + r.size]
+        named += len(beside) < len(line.runs) and any(map(str.isalpha, "".join(r.text for r in beside)))
+        if not beside or not _is_worded(Line(beside)):
+            within.append(line)
+            continue
+        notes += (Line([*some]) for _, some in groupby(sorted(beside, key=down), lambda run: run.base))
+        if len(beside) < len(line.runs):
+            within.append(Line([run for run in line.runs if run not in beside]))
+    return (within, notes) if 0 < named <= len(lines) / 3 else ([*lines], [])  # more are the cells of rows
 
 
 def _is_worded(line: Line) -> bool:
@@ -298,9 +330,9 @@ def _words(line: Line) -> int:
     """Count the words of a line that stand in no formula."""
     letters = 0 if line.text.isascii() else sum(map(is_unspaced, line.text))
     return letters // 2 + sum(
-        len(word) > (2 if run.math < 0.5 else 3) and word.isalpha()
+        len(word) > (2 if run.math < 0.5 else 3) and word.isalpha() and word not in _FUNCTIONS
         for run in line.runs
-        for word in run.text.split()
+        for word in (shown.strip(",.;:()") for shown in run.text.split())
     )
 
 
@@ -372,14 +404,28 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     step_in = (line.left - above.left) / line.size
     if len(block.lines) > 1 and step_in < -0.8 and abs(line.left - block.first.left) < 0.2 * line.size:
         return True  # the next of several items whose further lines are indented
+    if _ITEM.match(block.first.text) and line.left > block.first.left + 0.8 * line.size:
+        return bool(_ITEM.match(line.text))  # it is indented as the further lines of an item are
     if step_in > 0.8 and above.left < block.first.left + 1 and _STOP.search(above.text):
         return True
-    is_item = _ended(above, right) or _ITEM.match(block.first.text)
-    if _ITEM.match(line.text) and is_item:
+    is_item = _ITEM.match(block.first.text)
+    if _ITEM.match(line.text) and (is_item or _ended(above, right)):
         return True
+    if above.has_gap and line.has_gap:
+        return True  # rows of cells
     if _FIELD.match(above.text) and _FIELD.match(line.text):
         return True
-    return fits and bool(_STOP.search(above.text)) and not line.text[:1].islower()
+    if _NOTE_MARK.match(line.text) and _NOTE_MARK.match(block.first.text):
+        return True
+    if line.text[:1].islower():
+        return False
+    is_stopped = bool(_STOP.search(above.text))
+    if above.has_gap != line.has_gap and above.right < right - 3 * line.size:
+        return line.has_gap or line.left < above.runs[-1].left - line.size  # or goes on with the last cell
+    if step > 1.15 * pitch and is_stopped and above.right < right - line.size:
+        return True
+    # a line of few words over longer ones
+    return fits and (is_stopped or (above.right < line.right - 3 * line.size and above.text[-1:].isalpha()))
 
 
 def _ended(line: Line, right: float) -> bool:

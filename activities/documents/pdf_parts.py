@@ -4,6 +4,7 @@ No word tells them, so that they are the same in every language: an entry of a l
 and many marks, one of contents ends with a number of a page, a note is small and stands below the text.
 """
 
+import math
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -24,13 +25,14 @@ MIN_CONTENTS = 5
 """Lines of contents, whose numbers rise."""
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?:[a-z](?![a-z]))?(?!\d)")
 _MARKS = re.compile(r"[,.;:()\[\]\u201c\u201d\u3001\u3002\uff0c\uff0e\uff1a]")
+_BRACKETED = re.compile(r"\[(\d{1,4})\] ")
 _LAST_NUMBER = re.compile(r"(?:^|[\s,])(\d{1,4}|[ivxlc]{1,7})$")
 _TEXT = (Kind.PROSE, Kind.FORMULA, Kind.NOTE, Kind.CODE)
 
 
 def mark_parts(blocks: Sequence[Block], body: float) -> None:
     """Give blocks that are no running text their kind. `body`: the size of the letters of running text."""
-    for section in _sections(blocks):
+    for section in (*_sections(blocks), *_numbered(blocks)):
         _mark_references(section)
     if all(block.kind is not Kind.PROSE for block in blocks):  # a document that is nothing but a list
         for block in blocks:
@@ -55,6 +57,18 @@ def _sections(blocks: Sequence[Block]) -> Iterator[list[Block]]:
     yield section
 
 
+def _numbered(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+    """Yield the blocks that count up from one number in brackets to the last, under whatever heading."""
+    texts = [block for block in blocks if block.kind in _TEXT]
+    places = [(n, int(m[1])) for n, block in enumerate(texts) if (m := _BRACKETED.match(block.first.text))]
+    start = 0
+    for end in range(1, len(places) + 1):
+        (place, number), (after, next_number) = places[end - 1], (*places, (math.inf, 0))[end]
+        if next_number != number + 1 or after - place > 2:  # an entry may go on in the next column
+            yield texts[places[start][0] : place + 1]
+            start = end
+
+
 def _mark_references(section: Sequence[Block]) -> None:
     entries = [_is_entry(block) for block in section]
     letters = [sum(len(line.text) for line in block.lines) for block in section]
@@ -77,18 +91,24 @@ def _is_entry(block: Block) -> bool:
 
 def _mark_contents(blocks: Sequence[Block]) -> None:
     run: list[Block] = []
+    begun: list[Block] = []
+    """The first line of an entry, whose number stands at the end of the next."""
     for block in [*blocks, None]:
         if block is not None and block.kind in (Kind.PROSE, Kind.HEADING, Kind.CONTENTS):
             ends = sum(bool(_LAST_NUMBER.search(line.text)) for line in block.lines)
             if 2 * ends >= len(block.lines):
-                run.append(block)
+                run += [*begun, block]
+                begun = []
+                continue
+            if run and not begun and len(block.lines) == 1 and not block.first.text.endswith("."):
+                begun.append(block)
                 continue
         elif block is not None and block.kind is Kind.LABELS:
             continue
         if _is_contents(run):
             for entry in run:
                 entry.kind = Kind.CONTENTS
-        run = []
+        run, begun = [], []
 
 
 def _is_contents(run: Sequence[Block]) -> bool:

@@ -82,6 +82,7 @@ def test_the_numbers_of_lines_are_no_text() -> None:
         (("non-", "small-cell tumours"), "non-small-cell tumours"),
         (("die Unter-", "suchung war"), "die Untersuchung war"),
         (("pre-", "and postnatal"), "pre- and postnatal"),
+        (("see https:", "//harbour.example/boats."), "see https://harbour.example/boats."),
     ],
 )
 def test_a_hyphen_at_the_end_of_a_line_is_undone_where_the_word_has_none(

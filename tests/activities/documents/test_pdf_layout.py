@@ -1,6 +1,8 @@
 """What stands on a page of a PDF is parted as a reader sees it: formulas, programs, items, notes and rows."""
 
-from tests.activities.documents.test_pdf import PROSE, at, drawn, read, standing_for
+import pytest
+
+from tests.activities.documents.test_pdf import PROSE, at, drawn, paragraphs, read, standing_for
 
 MATHS = "<< /Type /Font /Subtype /Type1 /BaseFont /ABCDEF+CMSY10 /Encoding /WinAnsiEncoding >>"
 COURIER = "<< /Type /Font /Subtype /Type1 /BaseFont /Courier /Encoding /WinAnsiEncoding >>"
@@ -42,8 +44,114 @@ def test_a_word_whose_letters_stand_apart_is_a_word() -> None:
     assert drawn("".join(at(50 + 30 * n, 700, letter) for n, letter in enumerate("ABCDE"))) == "A B C D E"
 
 
+def test_a_formula_in_the_last_line_of_a_paragraph_is_part_of_it() -> None:
+    said = f"{JUSTIFIED}#set par(first-line-indent: 0pt)\n"
+    text = read(f"{said}#box(width: 5cm)[The tide at any of the piers of it has the height $f(t) = 1 + 2t.$]")
+    assert text.text == "The tide at any of the piers of it has the height f(t) = 1 + 2t."
+
+
+def test_an_item_behind_a_bullet_of_a_font_of_symbols_is_no_formula() -> None:
+    content = lines(*[PROSE.strip()] * 3) + at(50, 650, "\\225", "F2") + at(64, 650, "Boats:")
+    assert drawn(content, BOTH, MATHS).endswith("• Boats:")
+
+
+def test_an_empty_line_of_a_program_stays() -> None:
+    program = "> sail(boat)\n\nboat: Alma\nberth: A4\n\n> stop(boat)"
+    assert read(f"```\n{program}\n```").text == program
+
+
 def test_a_line_of_a_program_may_begin_with_a_sign_of_another_font() -> None:
     content = "".join(
         at(50, 700 - 12 * n, "`") + at(53.4, 700 - 12 * n, f"boat{n}() {{ sail(); }}", "F2") for n in range(3)
     )
     assert drawn(content, BOTH, COURIER) == "\n".join(f"`boat{n}() {{ sail(); }}" for n in range(3))
+
+
+def test_the_number_of_a_note_stands_before_it() -> None:
+    notes = ("Harbour of the first city", "Harbour of the second city", "Harbour of the third city")
+    content = "".join(
+        at(50, 703.6 - 11.5 * n, str(n + 1), size=6) + at(54, 700 - 11.5 * n, note)
+        for n, note in enumerate(notes)
+    )
+    assert drawn(content).split("\n\n") == [f"{mark}{note}" for mark, note in zip("¹²³", notes, strict=True)]
+
+
+def test_notes_below_each_other_are_paragraphs() -> None:
+    noted = f"{PROSE}#footnote[Seen from the pier.] {PROSE}#footnote[Told by the keeper.] {PROSE * 3}"
+    parts = paragraphs(noted)
+    assert [part.lstrip("¹² ") for part in parts[1:]] == ["Seen from the pier.", "Told by the keeper."]
+
+
+def test_a_little_space_between_paragraphs_parts_them() -> None:
+    first = (
+        "The harbour has been open since spring. It is closed at night; the keeper has the key. Boats lie."
+    )
+    shown = f"#set par(justify: true, leading: 0.65em, spacing: 1em)\n{first}\n\n{PROSE * 2}"
+    assert paragraphs(shown, "width: 13.2cm, height: 22cm") == [first, (PROSE * 2).strip()]
+
+
+def test_a_line_of_few_words_over_longer_ones_is_a_heading() -> None:
+    shown = (
+        f"#align(center)[Summary]\n#v(-5pt)\n#set par(justify: true, first-line-indent: 12pt)\n{PROSE * 3}"
+    )
+    assert paragraphs(shown) == ["Summary", (PROSE * 3).strip()]
+
+
+def test_further_lines_of_an_item_go_on_with_it_whatever_they_begin_with() -> None:
+    items = [
+        f"[{n}] Ann Lee. The Tides of the Harbour and of its Piers, 3rd ed. Harbour Press, Boats (201{n})."
+        for n in range(1, 4)
+    ]
+    hanging = "\n\n".join(
+        f"#par(hanging-indent: 18pt)[\\{item.replace(']', chr(92) + ']', 1)}]" for item in items
+    )
+    text = read(f"= Boats\n{PROSE * 20}\n\n{hanging}", "width: 12cm, height: 22cm")
+    assert "Ann Lee" not in text.text
+    assert text.apart["references"].count("Ann Lee") == 3
+
+
+def test_an_entry_of_contents_may_begin_in_the_line_above_its_number() -> None:
+    names = ("Boats", "Piers", "Locks", "Buoys", "Tides", "Ropes")
+    rows = [f"{name} and what they cost {3 + 4 * n}" for n, name in enumerate(names)]
+    rows[2:2] = ["The keys of the keeper and what became of"]
+    text = read("= Inhoud\n{}\n#pagebreak()\n{}".format("\n\n".join(rows), PROSE * 4))
+    assert "keys of the keeper" not in text.text
+    assert "The harbour has been open" in text.text
+
+
+def test_words_in_the_right_margin_part_no_sentence() -> None:
+    beside = "".join(
+        f"#place(right, dx: 3.4cm, dy: {y}cm)[#text(8pt)[margin{word}]]"
+        for y, word in ((0.03, "one"), (1.0, "two"))
+    )
+    page = "width: 16cm, height: 22cm, margin: (right: 5cm)"
+    parts = paragraphs(f"{JUSTIFIED}{beside}\n{PROSE * 6}", page)
+    assert [part for part in parts if not part.startswith("margin")] == [(PROSE * 6).strip()]
+    assert {"marginone", "margintwo"} <= set(parts)
+
+
+@pytest.mark.parametrize("named", ["Boats of the north", ""])
+def test_terms_beside_what_they_mean_are_rows(named: str) -> None:
+    terms = [("k", "Depth of the water"), ("Pr", "Share of the boats"), ("m", "Mass of a boat")]
+    content = lines(PROSE.strip(), PROSE.strip(), PROSE.strip(), top=780)
+    content += "".join(at(50, 700 - 12 * n, a) + at(100, 700 - 12 * n, b) for n, (a, b) in enumerate(terms))
+    content += at(50, 664, named) + (at(50, 652, "B") + at(100, 652, "Length of a boat")) * bool(named)
+    rows = [*(f"{a} {b}" for a, b in terms), *[named, "B Length of a boat"] * bool(named)]
+    assert drawn(content).split("\n\n")[-len(rows) :] == rows
+
+
+def test_the_names_beside_a_table_part_no_sentence() -> None:
+    said = (
+        "The boats that lie in the harbour at night and those",
+        "that sail in the day are counted in the way",
+    )
+    content = lines(*said, "that is given by", top=712)
+    content += at(150, 660, "Treated") + at(150, 636, "Others")
+    content += lines("for which the keeper has the key, as the law of the", "harbour says.", top=610)
+    assert "given by for which the keeper" in drawn(content)
+
+
+def test_names_beside_every_line_are_no_words_in_the_margin() -> None:
+    names = [(f"quay{letter}", f"Harbour {letter} of the boats of a city") for letter in "ABCDEFGH"]
+    content = "".join(at(50, 700 - 12 * n, a) + at(100, 700 - 12 * n, b) for n, (a, b) in enumerate(names))
+    assert drawn(content).split("\n\n") == [f"{a} {b}" for a, b in names]
