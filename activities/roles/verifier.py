@@ -8,6 +8,7 @@ measured (`activities.verification.controls`).
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from decimal import Decimal
 from typing import Literal, get_args
 
 from activities.contracts.evidence import Evidence, Statement, Support, Vigilance
@@ -38,6 +39,8 @@ MAX_CARRYING = 16
 """Sentences that are named as carrying one: as many as a writer may rest it on."""
 MAX_TRANSLATIONS = 24
 """Quotes in another language than the report that are translated."""
+MIN_SAID = 0.6
+"""Share of the words of a sentence without works from which it says what a work says."""
 _DIGITS = re.compile(r"\d+")
 MAX_CUT = 16
 """Quotes of a sentence that are shown beside it, since the works are not shown whole."""
@@ -198,6 +201,13 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             if label not in strictest or strictest[label][0] < severity:
                 strictest[label] = severity, verdict
     foreign = {name for name, work in documents.items() if language_in(work) != step.language}
+    printed = {
+        value
+        for sentence in step.sentences
+        if sentence.cites
+        for number in figures(sentence.text)
+        for value in number.values
+    }
     verdicts: list[SentenceVerdict] = []
     measured: list[tuple[Control, bool]] = []
     confirmed: set[str] = set()
@@ -219,7 +229,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         if problem is None:
             about = "\n".join((step.question, *(head for head, _ in sentence.cells)))
             if not sentence.cites and not _says(sentence, carrying, foreign):
-                carrying = _stating_figures(sentence, carrying)
+                carrying = _stating_figures(sentence, carrying, printed)
             if carrying or sentence.support:
                 quotes = gate.carried_by(sentence, carrying, documents, about)
             problem = _unstated(sentence, quotes, documents, about) if sentence.cites else None
@@ -272,24 +282,28 @@ def _near(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection
 def _says(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection[str]) -> bool:
     """Tell whether a sentence without a citation says what a reader names for it, or only follows from it.
 
-    Advice and weighing rest on their neighbours; half of the words of a finding are those of its work. In
-    another language than that of the report words do not tell."""
+    Advice and weighing rest on their neighbours; most words of a finding are those of its work. In another
+    language than that of the report words do not tell."""
     words = set(terms(sentence.text))
     quotes = [support.quote for support in carrying]
     if any(support.evidence_id in foreign for support in carrying):
         return True
     said = words.intersection(term for quote in quotes for term in terms(quote))
-    return 2 * len(said) >= len(words) > 0
+    return len(said) >= MIN_SAID * len(words) > 0
 
 
-def _stating_figures(sentence: DraftClaim, carrying: Sequence[Support]) -> tuple[Support, ...]:
-    """Return the quotes that state a figure of a sentence; one digit alone stands in many by chance."""
+def _stating_figures(
+    sentence: DraftClaim, carrying: Sequence[Support], printed: Collection[Decimal]
+) -> tuple[Support, ...]:
+    """Return the quotes that state a figure of a sentence that cites nothing.
+
+    None for one that others print with their works, or of one digit, which stands in many by chance."""
     values = {
         value
         for number in figures(sentence.text)
         if number.percent or sum(map(str.isdigit, number.shown)) != 1
         for value in number.values
-    }
+    }.difference(printed)
     return tuple(s for s in carrying if any(values & number.values for number in figures(s.quote)))
 
 

@@ -211,3 +211,33 @@ def test_a_number_is_exchanged_for_one_of_its_unit() -> None:
     shown = sentences(work)
     changed = [control.sentence.text for control in controls(ASKED, shown) if not control.is_true]
     assert not any("$15" in sentence or "5 million countries" in sentence for sentence in changed)
+
+
+UNCITED = (
+    ("In der ersten Gruppe starben 12,5 % der Patienten.", True),  # a finding that its writer left uncited
+    ("Rechnen Sie mit weniger Toten als 18,2 %.", False),  # its figure stands elsewhere with its work
+    ("Rechnen Sie mit weniger Toten als 12,5 %.", True),
+    ("Wir empfehlen Metformin den meisten Menschen, die den Blutzucker messen.", False),
+)
+
+
+@pytest.mark.parametrize(("text", "is_quoted"), UNCITED)
+def test_a_sentence_without_works_gets_a_quote_where_it_says_what_one_says(
+    text: str, is_quoted: bool
+) -> None:
+    row = sentences(GERMAN)[1]
+    support = (Support(evidence_id=row.evidence_id, quote=row.quote),)
+    cited = DraftClaim(id="s1.1", text="In der zweiten starben 18,2 %.", cites=("doc:1",), support=support)
+    uncited = DraftClaim(id="s1.2", text=text, kind="inference")
+    step = VerifyInput(
+        run_id="r",
+        question="Was?",
+        profile=load_profile("general"),
+        sentences=(cited, uncited),
+        language="de",
+    )
+    asked = spec_of("verifier").render(step, [GERMAN], 30_000)
+    labels = [label for label, sentence in asked.sentences.items() if sentence.quote == row.quote]
+    answers = [VerdictAnswer(claim=label, supported="yes", sentences=labels) for label in asked.claims]
+    verdicts = spec_of("verifier").accept(step, asked, VerdictsAnswer(verdicts=answers)).output.verdicts
+    assert {verdict.id: bool(verdict.support) for verdict in verdicts}["s1.2"] is is_quoted
