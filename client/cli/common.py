@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 from pydantic import BaseModel
 
+from activities.configuration.declaration import nearest
 from client import configuration
 from client.failures import BadInput, as_failure, unknown
 from client.terminal import folded, harmless, interactive, plain, shown
@@ -30,6 +31,18 @@ class Name(click.Choice[str]):
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
         return unknown(str(value), [str(choice) for choice in self.choices])
+
+
+class Group(click.Group):
+    """Commands of one thing; the error for one that is not there names the nearest, or those there are."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if self.get_command(ctx, name) is None and not name.startswith("-"):
+            raise click.UsageError(f"No such command '{name}'{nearest(name, self.commands)}", ctx)
+        return super().resolve_command(ctx, args)
 
 
 class Filled(click.ParamType[str]):

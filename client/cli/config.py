@@ -11,14 +11,14 @@ from activities.configuration.file import ConfigError, read_bytes, read_settings
 from activities.configuration.folder import trust as trusted
 from activities.credentials import without_credentials
 from activities.settings import CONFIG_FILE, Settings, config_path
-from client.cli.common import json_option, load_settings, print_json
+from client.cli.common import Group, json_option, load_settings, print_json
 from client.cli.options import default_of
 from client.configuration import is_secret, origins, unknown_variables
 from client.failures import BadInput
 from client.terminal import harmless
 
 
-@click.group()
+@click.group(cls=Group)
 def config() -> None:
     """Show, check and trust the configuration."""
 

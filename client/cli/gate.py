@@ -13,6 +13,7 @@ from activities.contracts.evidence import ReportPlan
 from activities.messages import plural
 from activities.private_files import file_name, write_whole
 from client.cli.common import (
+    Group,
     changed_run_argument,
     json_option,
     load_settings,
@@ -39,7 +40,7 @@ HEAD = """\
 """
 
 
-@click.group()
+@click.group(cls=Group)
 def plan() -> None:
     """Show or edit the plan of a deep run."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 import click
 
 from activities.messages import counted
-from client.cli.common import Filled, Name, json_option, on_client, print_json, print_text, say
+from client.cli.common import Filled, Group, Name, json_option, on_client, print_json, print_text, say
 from client.failures import BadInput, NoAnswer
 from client.reviews.acts import ACTS, Act, commands
 from client.terminal import plain
@@ -28,7 +28,7 @@ BY = click.option("--by", type=Filled(), metavar="NAME", help="Who decides; defa
 NAMES = click.option("--names", is_flag=True, help="Name people; by default they are numbered.")
 
 
-@click.group()
+@click.group(cls=Group)
 def review() -> None:
     """Screen and report a systematic review that lasts for months: protocol, search, two screeners, people
     who decide, a stated recall. docs/review.md goes through it."""

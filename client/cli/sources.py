@@ -11,6 +11,7 @@ import click
 from activities.messages import counted
 from client.cli.common import (
     Filled,
+    Group,
     json_option,
     load_settings,
     on_client,
@@ -110,7 +111,7 @@ async def search(
     say(plain(f"{result.status}: {len(result.records)} of {result.hits}{set_aside}; sent: {result.sent}"))
 
 
-@click.group()
+@click.group(cls=Group)
 def graph() -> None:
     """List, show and check the graphs that `ask --graph` runs; `status` shows where a run is in its own."""
 

@@ -60,6 +60,8 @@ BAD = [
     (["ask", "Does it work?", "--address", "not an address"], "is not a Temporal address"),
     (["aks", "Does it work?"], "did you mean ask?"),
     (["frobnicate"], "No such command"),
+    (["plan", "ask-some-run"], "No such command 'ask-some-run'. There are: edit, show"),
+    (["review", "strat"], "No such command 'strat'; did you mean start?"),
     (["extend", "last"], "nothing to add"),
     (["steer", "last"], "the instruction is empty"),
     (["search", "pubmde", "aspirin"], "did you mean pubmed?"),
