@@ -13,6 +13,7 @@ from client.connection import configured, open_client
 from client.embedded.binary import find_temporal, server_version
 from client.embedded.home import Places, WorkerNote, fingerprint, read_note
 from client.embedded.network import has_own_network
+from client.embedded.server import unwritable
 from client.embedded.workers import NoSupervisor, state_of
 from client.failures import BadInput, Failure
 from client.model_servers import client_of, local_servers, model_names, server_of
@@ -65,8 +66,7 @@ def check_home(settings: "Settings") -> Check:
         write_whole(probe, b"")
         probe.unlink()
     except OSError as error:
-        why = f"{places.home} cannot be written ({error.strerror})"
-        return Check("home", "fail", f"{why}; free some space, or set DETERMINATOR_HOME")
+        return Check("home", "fail", unwritable(places.home, error))
     free = shutil.disk_usage(places.home).free / 1e9
     if free < 0.5:
         return Check("home", "warn", f"{places.home} has {free:.1f} GB left; free some space")

@@ -19,7 +19,7 @@ import hashlib
 import os
 import time
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager, contextmanager, nullcontext
+from contextlib import asynccontextmanager, contextmanager, nullcontext, suppress
 from pathlib import Path
 
 try:
@@ -55,7 +55,8 @@ class SharedTurns:
         try:
             yield
         finally:
-            os.pwrite(file, _stamp(), 0)
+            with suppress(OSError):  # the disk is full: what was answered meanwhile is worth more
+                os.pwrite(file, _stamp(), 0)
             os.close(file)
 
     def _take(self) -> int | None:
@@ -63,19 +64,28 @@ class SharedTurns:
         for path in self._files:
             path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
+            is_taken = False
             try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except BlockingIOError:
-                os.close(file)
-                continue
-            now, stamp = time.monotonic(), os.pread(file, 32, 0)
-            used = float(stamp) if stamp.strip() else float("-inf")
-            if used <= now < used + self._window:  # a later time is from before the machine was started
-                os.close(file)
-                continue
-            os.pwrite(file, _stamp(), 0)
-            return file
+                is_taken = self._is_taken(file)
+            finally:
+                if not is_taken:
+                    os.close(file)
+            if is_taken:
+                return file
         return None
+
+    def _is_taken(self, file: int) -> bool:
+        """Take the turn of a file, if it is free. Raises OSError."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return False
+        now, stamp = time.monotonic(), os.pread(file, 32, 0)
+        used = float(stamp) if stamp.strip() else float("-inf")
+        if used <= now < used + self._window:  # a later time is from before the machine was started
+            return False
+        os.pwrite(file, _stamp(), 0)
+        return True
 
 
 def _stamp() -> bytes:

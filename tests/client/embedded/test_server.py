@@ -238,7 +238,7 @@ async def test_a_full_disk_is_named_in_one_line(file_home: Path, monkeypatch: py
     with pytest.raises(NoConnection, match=r"^there is no space left for [^\n]*$"):
         await start_embedded(Settings(), worker=False)
     found = check_home(Settings())
-    assert (found.state, "free some space" in found.message) == ("fail", True)
+    assert (found.state, "there is no space left" in found.message) == ("fail", True)
     with pytest.raises(NoConnection, match="no space left"):
         await Keeper(Settings(), connection, quiet).look()
 

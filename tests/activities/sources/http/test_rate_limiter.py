@@ -1,6 +1,7 @@
 """The rate limiter in virtual time: no test here waits for the clock."""
 
 import asyncio
+import errno
 import multiprocessing
 import os
 import selectors
@@ -14,7 +15,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.sources.http.rate_limiter import RateLimiter, turns_of
+from activities.sources.http.rate_limiter import RateLimiter, SharedTurns, turns_of
 from tests.client.harness import wait_until
 from tests.worker.fleet import busiest_second
 
@@ -225,3 +226,21 @@ def test_a_process_that_dies_gives_its_turn_back(tmp_path: Path) -> None:
     dying.join()
     other.join(30)
     assert len(moments(second)) == 1
+
+
+@pytest.mark.skipif(turns_of(Path()) is None, reason="the system has no such locks")
+async def test_a_turn_that_a_full_disk_refuses_is_free_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It stayed locked by its own process, and every later request waited for it for ever."""
+
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    turns = SharedTurns(tmp_path, "stub", 1)
+    with monkeypatch.context() as patch:
+        patch.setattr("os.pwrite", full)
+        with pytest.raises(OSError, match="No space"):
+            await turns.turn().__aenter__()
+    async with asyncio.timeout(5), turns.turn():
+        monkeypatch.setattr("os.pwrite", full)  # the answer of the body is not lost by it
