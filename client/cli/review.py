@@ -16,7 +16,8 @@ from client.terminal import plain
 
 if TYPE_CHECKING:
     from client.api import Determinator
-    from client.reviews.review import Review, ReviewStatus, Task
+    from client.reviews.review import Review, ReviewStatus
+    from client.reviews.tasks import Task
 
 MAX_LISTED = 500
 FORMATS = ("md", "html", "docx", "pdf", "json")

@@ -12,7 +12,7 @@ from activities.review.decisions import VERDICTS
 from client.cli.common import print_text, say
 from client.failures import BadInput
 from client.reviews.acts import commands
-from client.reviews.review import Task
+from client.reviews.tasks import Task
 from client.terminal import plain
 
 if TYPE_CHECKING:

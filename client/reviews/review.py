@@ -1,26 +1,25 @@
 """One systematic review: its state, the messages that it receives, and what it has come to."""
 
 import asyncio
-from collections.abc import Container, Iterable, Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated, Literal, TypeVar
 
-from pydantic import BaseModel, Field, ValidationError, computed_field
+from pydantic import BaseModel, Field, ValidationError
 from temporalio.client import WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import DecisionError, Refused
-from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support
+from activities.contracts.evidence import Evidence, EvidenceRef, Support
 from activities.evidence_store import EvidenceStore
 from activities.messages import counted
 from activities.review.archive import Archive, Published
-from activities.review.bias import FIELDS, BiasAssessment, decide
+from activities.review.bias import BiasAssessment, decide
 from activities.review.decisions import Decision, Part, ScreenedStage, Stage, Verdict, latest
 from activities.review.extraction import (
-    AskedField,
     Extraction,
     Value,
     asked_fields,
@@ -28,13 +27,14 @@ from activities.review.extraction import (
     quoted,
 )
 from activities.review.records import Records
-from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKind, Waiting, study_key
+from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKind, Waiting
 from activities.settings import Settings
 from client.blocking import Blocking, Blocks
 from client.connection import Connection
 from client.embedded.keeper import keep_alive
 from client.failures import BadInput, Failure, NoAnswer, faults_of
 from client.listing import Row, describe
+from client.reviews.tasks import Task, proposal, task_of
 from client.run import named
 from client.runs.query import answered, query
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress
@@ -65,55 +65,6 @@ NONE: Mapping[str, str] = {}
 Outcome = Annotated[str, Field(description="Which outcome; needed where there are several.")]
 Several = Annotated[bool, Field(description="Some concerns in several domains add up to a high risk.")]
 NotATrial = Annotated[bool, Field(description="It is no randomised trial: no tool is applied.")]
-
-
-DECIDED_BY_TEXT: frozenset[TaskKind] = frozenset({"label", "screen", "conflict", "extract"})
-"""Tasks that a program is sent the text for."""
-ASKED: Mapping[TaskKind, str] = {
-    "label": "random sample: label it",
-    "conflict": "the screeners differ",
-    "extract": "extract its data",
-    "text": "provide its full text",
-    "field": "the extractors differ",
-    "bias": "assess its risk of bias",
-}
-"""Kind of a task -> what is asked of a person, in a few words."""
-
-
-class Task(Frozen):
-    """What waits for a person. Nobody is led by another: a screener is shown records by title and abstract
-    alone, and the letters of others only once both have decided and differ."""
-
-    record: int
-    kind: TaskKind
-    stage: ScreenedStage = "titles"
-    id: str = ""
-    """Of the work, by which files of full texts are named."""
-    title: str
-    work: Evidence = Field(exclude=True)
-    decisions: tuple[Decision, ...] = ()
-    """On a conflict: those of both screeners."""
-    outcome: str = ""
-    """The outcome whose risk of bias is assessed."""
-    fields: tuple[AskedField, ...] = ()
-    """All that are extracted, the one on which extractors differ, or the questions on the risk of bias."""
-    values: tuple[Value | None, ...] = ()
-    """Those of the person so far, of the two extractors in order, or as a model proposes them."""
-    left: int = 0
-    """What waits for this person, this task counted."""
-
-    @computed_field
-    def text(self) -> str:
-        return self.work.text if self.kind in DECIDED_BY_TEXT else ""
-
-    @property
-    def asked(self) -> str:
-        """The request to the person, in a few words."""
-        if self.kind == "screen":
-            return "full text" if self.stage == "full_texts" else "title and abstract"
-        if self.kind == "conflict" and {made.verdict for made in self.decisions} == {"include"}:
-            return "both include it: confirm it"
-        return ASKED[self.kind]
 
 
 class ReviewStatus(ReviewProgress):
@@ -198,9 +149,10 @@ class Review:
         chosen = waiting[:most]
         differ = {row.record for row in chosen if row.kind == "conflict"}
         made = latest(await self.decisions(view, differ) if differ else ())
+        left = range(len(waiting), 0, -1)
         return [
-            await self._task(view, row, by, len(waiting) - at, made if row.kind == "conflict" else ())
-            for at, row in enumerate(chosen)
+            await task_of(self.archive, view, row, by, count, made)
+            for row, count in zip(chosen, left, strict=False)
         ]
 
     async def tasks_soon(self, by: str = "", most: int = 1) -> tuple[ReviewProgress, list[Task]]:
@@ -213,45 +165,7 @@ class Review:
 
     async def task(self, number: int, kind: TaskKind, stage: ScreenedStage, by: str = "") -> Task:
         """Return a record by its number, or its full text, to decide on it again. Raises BadInput."""
-        return await self._task(await self.view(), Waiting(number, kind, stage), by)
-
-    async def _task(
-        self, view: ReviewState, row: Waiting, by: str, left: int = 0, made: Iterable[Decision] = ()
-    ) -> Task:
-        record, kind, stage, about = row
-        ref = view.studies.texts.get(record)
-        if stage == "titles":
-            ref = next(iter((await self.records(view)).records[record : record + 1]), None)
-        if ref is None:
-            there = f"record {record}; there are {view.total}, from 0 on"
-            raise BadInput(f"there is no {'' if stage == 'titles' else 'full text of '}{there}")
-        fields: tuple[AskedField, ...] = ()
-        values: tuple[Value | None, ...] = ()
-        if kind == "extract":
-            fields, place = asked_fields(view.protocol), view.place_of(by)
-            if place is not None and (data := view.studies.of(record)[place]):
-                values = (await self.archive.get(data.key, Extraction)).values
-        elif kind == "field":
-            fields = tuple(field for field in asked_fields(view.protocol) if field.id == about)
-            both = [await self.archive.get(data.key, Extraction) for data in view.studies.of(record) if data]
-            values = tuple(extraction.value(about) for extraction in both)
-        elif kind == "bias":
-            fields, values = FIELDS, (await self._proposal(view, record, about)).values
-        return Task(
-            record=record,
-            kind=kind,
-            stage=stage,
-            id=ref.evidence_id,
-            title=ref.title,
-            work=await self.archive.store.get(ref),
-            decisions=tuple(
-                one for one in made if (one.record, one.stage, one.part) == (record, stage, "screener")
-            ),
-            outcome=about if kind == "bias" else "",
-            fields=fields,
-            values=values,
-            left=left,
-        )
+        return await task_of(self.archive, await self.view(), Waiting(number, kind, stage), by)
 
     async def approve(self, gate: str | None = None, *, by: str | None = None) -> str:
         """Approve what waits: the protocol, missing full texts as missing, or the report, which ends it."""
@@ -416,9 +330,9 @@ class Review:
         outcome = outcome or (labels[0] if len(labels) == 1 else "")
         key, made = NOT_A_TRIAL, None
         if not not_a_trial:
-            proposal = await self._proposal(view, record, outcome)
+            proposed = await proposal(self.archive, view, record, outcome)
             with refusals():
-                made = decide(proposal, outcome, answers, by, several=several, reason=reason)
+                made = decide(proposed, outcome, answers, by, several=several, reason=reason)
             key = await self.archive.put(made)
         await self._decide(record, "bias", "word", by, about=outcome, value=key)
         return made
@@ -429,13 +343,6 @@ class Review:
         if record not in view.included():
             raise BadInput(f"record {record} is not included by its full text")
         return view, view.studies.texts[record]
-
-    async def _proposal(self, view: ReviewState, record: int, outcome: str) -> Extraction:
-        """Return the answers that a model proposes; without answers where none was asked."""
-        stored = view.studies.proposed.get(study_key(record, outcome))
-        if stored is None:
-            return Extraction(evidence_id=view.studies.texts[record].evidence_id)
-        return await self.archive.get(stored, Extraction)
 
     # what it has come to
 

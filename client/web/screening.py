@@ -20,7 +20,8 @@ from client.access import unknown_run
 from client.failures import BadInput
 from client.guard import TEXTS
 from client.reviews.acts import act_of
-from client.reviews.review import Review, Task
+from client.reviews.review import Review
+from client.reviews.tasks import Task
 from client.web.frame import SEE_OTHER, Frame, is_part
 from client.web.running import text_of
 

@@ -1,0 +1,120 @@
+"""What waits for a person in a review, with the work, the fields and the values that it is decided by."""
+
+from collections.abc import Iterable, Mapping
+
+from pydantic import Field, computed_field
+
+from activities.contracts.evidence import Evidence, Frozen
+from activities.review.archive import Archive
+from activities.review.bias import FIELDS
+from activities.review.decisions import Decision, ScreenedStage
+from activities.review.extraction import AskedField, Extraction, Value, asked_fields
+from activities.review.state import ReviewState, TaskKind, Waiting, study_key
+from client.failures import BadInput
+
+DECIDED_BY_TEXT: frozenset[TaskKind] = frozenset({"label", "screen", "conflict", "extract"})
+"""Tasks that a program is sent the text for."""
+ASKED: Mapping[TaskKind, str] = {
+    "label": "random sample: label it",
+    "conflict": "the screeners differ",
+    "extract": "extract its data",
+    "text": "provide its full text",
+    "field": "the extractors differ",
+    "bias": "assess its risk of bias",
+}
+"""Kind of a task -> what is asked of a person, in a few words."""
+
+
+class Task(Frozen):
+    """What waits for a person. Nobody is led by another: a screener is shown records by title and abstract
+    alone, and the letters of others only once both have decided and differ."""
+
+    record: int
+    kind: TaskKind
+    stage: ScreenedStage = "titles"
+    id: str = ""
+    """Of the work, by which files of full texts are named."""
+    title: str
+    work: Evidence = Field(exclude=True)
+    decisions: tuple[Decision, ...] = ()
+    """On a conflict: those of both screeners."""
+    outcome: str = ""
+    """The outcome whose risk of bias is assessed."""
+    fields: tuple[AskedField, ...] = ()
+    """All that are extracted, the one on which extractors differ, or the questions on the risk of bias."""
+    values: tuple[Value | None, ...] = ()
+    """Those of the person so far, of the two extractors in order, or as a model proposes them."""
+    left: int = 0
+    """What waits for this person, this task counted."""
+
+    @computed_field
+    def text(self) -> str:
+        return self.work.text if self.kind in DECIDED_BY_TEXT else ""
+
+    @property
+    def asked(self) -> str:
+        """The request to the person, in a few words."""
+        if self.kind == "screen":
+            return "full text" if self.stage == "full_texts" else "title and abstract"
+        if self.kind == "conflict" and {made.verdict for made in self.decisions} == {"include"}:
+            return "both include it: confirm it"
+        return ASKED[self.kind]
+
+
+async def task_of(
+    archive: Archive,
+    view: ReviewState,
+    row: Waiting,
+    by: str,
+    left: int = 0,
+    made: Iterable[Decision] = (),
+) -> Task:
+    """Make the task of what waits for a person. `made`: the last decisions on conflicts. Raises BadInput."""
+    record, kind, stage, about = row
+    ref = view.studies.texts.get(record)
+    if stage == "titles":
+        ref = next(iter((await archive.records(view.records)).records[record : record + 1]), None)
+    if ref is None:
+        there = f"record {record}; there are {view.total}, from 0 on"
+        raise BadInput(f"there is no {'' if stage == 'titles' else 'full text of '}{there}")
+    fields, values = await _asked(archive, view, row, by)
+    of_screeners = (record, stage, "screener") if kind == "conflict" else ()
+    return Task(
+        record=record,
+        kind=kind,
+        stage=stage,
+        id=ref.evidence_id,
+        title=ref.title,
+        work=await archive.store.get(ref),
+        decisions=tuple(one for one in made if of_screeners == (one.record, one.stage, one.part)),
+        outcome=about if kind == "bias" else "",
+        fields=fields,
+        values=values,
+        left=left,
+    )
+
+
+async def _asked(
+    archive: Archive, view: ReviewState, row: Waiting, by: str
+) -> tuple[tuple[AskedField, ...], tuple[Value | None, ...]]:
+    """Return the fields that are asked of a person, and the values that there are."""
+    if row.kind == "bias":
+        return FIELDS, (await proposal(archive, view, row.record, row.about)).values
+    fields, data = asked_fields(view.protocol), view.studies.of(row.record)
+    if row.kind == "field":
+        both = [await archive.get(read.key, Extraction) for read in data if read]
+        own = tuple(field for field in fields if field.id == row.about)
+        return own, tuple(extraction.value(row.about) for extraction in both)
+    if row.kind != "extract":
+        return (), ()
+    place = view.place_of(by)
+    read = None if place is None else data[place]
+    return fields, (await archive.get(read.key, Extraction)).values if read else ()
+
+
+async def proposal(archive: Archive, view: ReviewState, record: int, outcome: str) -> Extraction:
+    """Return the answers that a model proposes; without answers where none was asked."""
+    stored = view.studies.proposed.get(study_key(record, outcome))
+    if stored is None:
+        return Extraction(evidence_id=view.studies.texts[record].evidence_id)
+    return await archive.get(stored, Extraction)
