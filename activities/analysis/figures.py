@@ -254,10 +254,18 @@ def _of_interval(measure: str, stated: Mapping[str, Decimal], quotes: Sequence[s
     estimate, low, high = (stated[field] for field in INTERVAL)
     if not any(has_interval(quote, estimate, low, high) for quote in quotes):
         return None
-    if measure.strip().casefold() == REDUCTION:
-        numbers = [float(1 - number / 100) for number in (estimate, high, low)]
-        return _effect("RR", *numbers)
+    return of_interval(measure, stated)
+
+
+def of_interval(measure: str, stated: Mapping[str, Decimal]) -> Effect | None:
+    """Return the effect of an estimate with its interval; None without them, or where no measure is named."""
+    if any(field not in stated for field in INTERVAL):
+        return None
+    estimate, low, high = (stated[field] for field in INTERVAL)
     kind = measure_of(measure)
+    if measure.strip().casefold() == REDUCTION:
+        kind = "RR"
+        estimate, low, high = (1 - number / 100 for number in (estimate, high, low))
     return _effect(kind, float(estimate), float(low), float(high)) if kind else None
 
 

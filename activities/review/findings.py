@@ -7,13 +7,12 @@ shown beside them and lowers nothing by itself, which is for people to weigh.
 """
 
 from collections.abc import Mapping, Sequence
-from decimal import Decimal
 from typing import TYPE_CHECKING, get_args
 
 from activities.analysis import figures
 from activities.analysis.certainty import certainty_of
 from activities.analysis.conclusions import by_effects_of
-from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION, Means
+from activities.analysis.figures import COUNTED, INTERVAL, MEANS, Means
 from activities.analysis.pooling import LEVEL, pool_all
 from activities.analysis.scale import NotUsable, no_effect, point_of, side_of, study_interval
 from activities.contracts.appraisal import (
@@ -240,7 +239,7 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
     stated = study.text(figure_id(outcome.id, "measure"))
     clustered = study.text(figure_id(outcome.id, "clustered")) == "yes"
     arms = None if clustered else figures.made(Arms, numbers, COUNTED)
-    effect = own = _stated(numbers, stated, outcome.measure)
+    effect = own = figures.of_interval(stated or outcome.measure or "", numbers)
     wanted = outcome.measure or (own.measure if own else "RR")
     if arms is not None and wanted in BY_COUNTS:
         effect = Effect(study="", outcome="", measure=wanted, arms=arms)
@@ -267,20 +266,6 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
     except NotUsable:
         return None
     return effect
-
-
-def _stated(numbers: Mapping[str, Decimal], stated: str, wanted: Measure | None) -> Effect | None:
-    """Return the stated effect in its own measure or, where it names none, in that of the protocol."""
-    if any(name not in numbers for name in INTERVAL):
-        return None
-    estimate, low, high = (float(numbers[name]) for name in INTERVAL)
-    if stated == REDUCTION:
-        estimate, low, high = (1 - value / 100 for value in (estimate, high, low))
-        return Effect(study="", outcome="", measure="RR", estimate=estimate, low=low, high=high)
-    measure = next((measure_name for measure_name in get_args(Measure) if measure_name == stated), wanted)
-    if measure is None:
-        return None
-    return Effect(study="", outcome="", measure=measure, estimate=estimate, low=low, high=high)
 
 
 def _appraised(
