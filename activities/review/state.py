@@ -233,6 +233,8 @@ class ReviewState(Carried):
     """A person has ended screening, so that what is open is not read."""
     report_by: str = ""
     restate: bool = False
+    to_part: list[str] = Field(default_factory=list)
+    """Blobs of copies that become records of their own."""
     again: int = 0
     """Decisions that amendments and overruling opened again."""
     next_search: str = ""

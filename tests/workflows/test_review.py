@@ -444,6 +444,28 @@ async def test_a_review_continues_as_new_with_all_decisions(desk: Desk) -> None:
     assert len(made_by_models) == len(set(made_by_models)) == 2 * TOTAL
 
 
+async def test_a_copy_that_is_to_be_parted_stays_so_when_a_review_continues_as_new(desk: Desk) -> None:
+    people = (Screener(name="Ada"), Screener(name="Bob"))
+    works = [a_record(number) for number in range(14)]
+    works.append(works[0].replace(facts={"file": "another"}))
+    protocol = PROTOCOL.replace(screeners=people, calibration=Calibration())
+    refs = [await desk.store.put(work) for work in works]
+    review = await desk.start_with(protocol, refs, history_events=50)
+    await desk.until(review, lambda seen: seen.gate == "protocol")
+    await review.approve(by="Ada")
+    await desk.until(review, lambda seen: seen.gate == "decisions")
+    (copy,) = (await review.records()).copies
+    await review.part(copy.ref.blob, by="Ada")
+    async with asyncio.timeout(PATIENCE):
+        while (await review.progress()).total == len(works) - 1:
+            for person in protocol.people:
+                for task in await review.tasks(person):
+                    await decide(review, task.record, False, by=person)
+    described = await desk.client.get_workflow_handle(review.id).describe()
+    assert described.run_id != desk.reviews[0].first_execution_run_id
+    assert (await review.progress()).total == len(works)
+
+
 async def test_a_review_draws_and_orders_alike_however_often_it_continues_as_new(desk: Desk) -> None:
     name = f"review-{uuid4().hex[:8]}"
     courses = []

@@ -252,7 +252,7 @@ class ReviewMessages:
     @workflow.update
     async def part(self, message: PartCopy) -> str:
         """Part a copy that was merged wrongly: it becomes a record of its own."""
-        self.pace.to_part.append(message.blob)
+        self.state.to_part.append(message.blob)
         return "the copy becomes a record of its own at the next step"
 
     @query

@@ -39,7 +39,6 @@ class Pace:
         """The time at which what waits goes on by itself."""
         self.woken = False
         """Somebody asked, since what waits was last tried, to try it again."""
-        self.to_part: list[str] = []
 
     def at(self) -> str:
         return workflow.now().astimezone(UTC).isoformat(timespec="seconds")

@@ -63,9 +63,9 @@ class Searching:
                 row = SearchRow(origin=file.name, source="file", at=self.pace.at(), hits=hits)
                 step = AddRecords(run_id=self.pace.id, origin=file.name, blob=file.blob)
                 await self._take_in(row.replace(set_aside=file.set_aside), step)
-        while self.pace.to_part:
+        while state.to_part:
             try:
-                await self._add(AddRecords(run_id=self.pace.id, part=self.pace.to_part.pop(0)))
+                await self._add(AddRecords(run_id=self.pace.id, part=state.to_part.pop(0)))
                 state.changes += 1
             except ActivityError as error:  # it is no copy any more
                 self.pace.show("searching", reason_of(error))

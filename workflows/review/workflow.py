@@ -168,7 +168,7 @@ class SystematicReview(ReviewMessages):
         state, living = self.state, self.state.protocol.living
 
         def changed() -> bool:
-            return state.changes != state.published or bool(self.pace.to_part) or state.restate
+            return state.changes != state.published or bool(state.to_part) or state.restate
 
         if not state.report_by:
             await self.pace.wait_at(
