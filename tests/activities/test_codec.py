@@ -12,9 +12,12 @@ from activities.codec import ENCODING, KEY_ID, AesGcmCodec, CodecError, codec_of
 from activities.evidence_store import EvidenceStore
 from activities.payloads import data_converter
 from client.listing import UNREADABLE, Filter, list_runs
+from client.reviews.start import start_review
 from client.runs.start import start
+from tests.activities.review.studies import PROTOCOL
 from tests.workflows.conftest import a_request, a_worker
 from tests.workflows.fakes import Fakes
+from workflows.review.types import ReviewRequest
 
 PLAIN = Payload(metadata={"encoding": b"json/plain"}, data=b'"a question about melanoma"')
 
@@ -120,3 +123,18 @@ async def test_the_history_of_a_run_does_not_hold_its_question(
     assert len(history.events) > 20
     for word in ("metformin", "mortality", "diabetes"):
         assert word.encode() not in raw.lower()
+
+
+async def test_the_start_of_a_review_does_not_hold_its_title(
+    temporal_client: Client, keys: dict[str, str]
+) -> None:
+    config = temporal_client.config()
+    config["data_converter"] = data_converter(codec("new", keys=keys))
+    client = Client(**config)
+    request = ReviewRequest(protocol=PROTOCOL.replace(title="Melanoma"), protocol_key="", files=())
+    handle = client.get_workflow_handle(await start_review(client, request, "no-worker"))
+    described, history = await handle.describe(), await handle.fetch_history()
+    await handle.terminate()
+    raw = b"".join(event.SerializeToString() for event in history.events)
+    raw += described.raw_description.SerializeToString() + handle.id.encode()
+    assert b"melanoma" not in raw.lower()
