@@ -76,6 +76,15 @@ def lacking_words(expected: str, read: str) -> Counter[str]:
             while lacking[word] and more[first] and more[second] and (first + second)[-1].isdigit():
                 for counts, part in ((lacking, word), (more, first), (more, second)):
                     counts[part] -= 1
+    for word in list(lacking):  # in angle brackets, which poppler reads as letters in a font of TeX
+        for bare in {
+            word.removeprefix("h"),
+            word.removesuffix("i"),
+            word.removeprefix("h").removesuffix("i"),
+        }:
+            shared = min(lacking[word], more[bare])
+            lacking[word] -= shared
+            more[bare] -= shared
     return Counter({word: count for word, count in lacking.items() if count > 0 and _COUNTED.fullmatch(word)})
 
 

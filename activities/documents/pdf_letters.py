@@ -4,10 +4,10 @@ import ctypes
 import math
 import re
 import unicodedata
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
+from functools import cache, lru_cache, partial
 from itertools import groupby, islice, pairwise
 from statistics import median_low
 from typing import Any, NamedTuple
@@ -83,6 +83,11 @@ _WIDE = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\U0001d400-\U0001d7ff]")
 """A character beyond the first 65,536 in two halves, as PDFium has most; a letter of formulas."""
 _CODED = re.compile(f"[{re.escape(''.join(map(chr, (0, *_CODES))))}\ud800-\udfff]")
 """Characters that stand for others, and those that are none."""
+_FIRST_H = re.compile(r"(?<![^\W\d_])h(?=\S)")
+MAX_BRACKETED = 40
+"""Characters between brackets that are letters by their place in a font."""
+MIN_MEASURED = 4
+"""Letters of one width that tell a font of fixed width."""
 _STRUCK = re.compile("6\\s?[=\u2208\u2261\u2282\u2286\u223c]")
 """A stroke, whose place in a font of TeX is that of the 6, and the sign through which it goes."""
 _SPACED = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_]){3,}(?!\S)")
@@ -317,6 +322,43 @@ def _with_spaced_words(text: str, piece_of: Callable[..., _Piece]) -> str:
     return "".join(letters)
 
 
+def _with_angle_brackets(text: str, raw: _Raw) -> str:
+    """Return a text with the brackets of TeX's font of symbols, whose names tell PDFium no character."""
+    letters = list(text)
+    name = ctypes.create_string_buffer(128)
+
+    def is_symbol(number: int) -> bool:
+        pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
+        return b"CMSY" in name.value or b"LMMathSymbols" in name.value
+
+    for opening in filter(is_symbol, (match.start() for match in _FIRST_H.finditer(text))):
+        letters[opening] = "\u27e8"
+        ends = (n for n in range(opening, min(opening + MAX_BRACKETED, len(text))) if text[n] == "i")
+        if (closing := next(filter(is_symbol, ends), None)) is not None:
+            letters[closing] = "\u27e9"
+    return "".join(letters)
+
+
+def _fixed_fonts(raw: _Raw, text: str, piece_of: Callable[..., _Piece]) -> frozenset[int]:
+    """Return the fonts of a page whose letters are all of one width, as bitmaps of TeX do not say."""
+    widths: defaultdict[int, dict[str, float]] = defaultdict(dict)
+    for number, letter in enumerate(text):
+        if letter.isalpha() and (piece := piece_of(number, number + 1)).size > 0:
+            widths[_font_of(raw, number)].setdefault(letter, (piece.right - piece.left) / piece.size)
+    return frozenset(
+        font
+        for font, each in widths.items()
+        if len(each) >= MIN_MEASURED and max(each.values()) < 1.1 * min(each.values())
+    )
+
+
+def _font_of(raw: _Raw, number: int) -> int:
+    """Return what tells the font of a character from the others of its page."""
+    item = pdfium.FPDFText_GetTextObject(raw, number)
+    font = pdfium.FPDFTextObj_GetFont(item) if item else None
+    return ctypes.addressof(font.contents) if font else 0
+
+
 def _first_letter(word: str) -> int:
     """Return the place of the first letter or digit of a word, whose font is that of the word."""
     return next((place for place, character in enumerate(word) if character.isalnum()), 0)
@@ -343,13 +385,18 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
     piece_of = _pieces(raw, turned, mirrored=mirrored)
     for drawn_apart in (_with_accents, _with_negations, _with_spaced_words):
         text = drawn_apart(text, piece_of)
+    text = _with_angle_brackets(text, raw)
+    fixed_fonts = cache(partial(_fixed_fonts, raw, text, piece_of))
 
     def font_and_angle(number: int) -> tuple[_Font, float]:
         pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
+        font = _font(name.value)
+        if not name.value and _font_of(raw, number) in fixed_fonts():
+            font = font._replace(fixed=True)
         angle = pdfium.FPDFText_GetCharAngle(raw, number)
         if angle and pdfium.FPDFText_GetMatrix(raw, number, matrix) and matrix.a > 0 and not matrix.b:
             angle = 0.0  # letters that lean, as italics do
-        return _font(name.value), angle - turned * math.pi / 2
+        return font, angle - turned * math.pi / 2
 
     def sides(first: int, end: int) -> tuple[float, float]:
         """Return where a word of a line across begins and ends."""

@@ -67,6 +67,28 @@ def test_a_line_of_a_program_may_begin_with_a_sign_of_another_font() -> None:
     assert drawn(content, BOTH, COURIER) == "\n".join(f"`boat{n}() {{ sail(); }}" for n in range(3))
 
 
+def test_a_font_without_a_name_is_one_of_programs_by_the_widths_of_its_letters() -> None:
+    letters = [chr(n) for n in range(97, 123)]
+    glyphs, names = (" ".join(f"/{letter}{more}" for letter in letters) for more in (" 7 0 R", ""))
+    bitmap = (
+        "<< /Type /Font /Subtype /Type3 /FontBBox [0 0 600 700] /FontMatrix [0.001 0 0 0.001 0 0] "
+        f"/CharProcs << {glyphs} >> /Encoding << /Differences [97 {names}] >> "
+        f"/FirstChar 97 /LastChar 122 /Widths [{'525 ' * 26}] >>"
+    )
+    drawing = "525 0 d0 0 0 400 500 re f"
+    more = f"{bitmap}---<< /Length {len(drawing)} >>\nstream\n{drawing}\nendstream"
+    content = (
+        lines(PROSE.strip(), PROSE.strip()) + at(50, 650, "sailboat", "F2") + at(50, 638, "mooring", "F2")
+    )
+    assert drawn(content, BOTH, more).endswith("\n\nsailboat\nmooring")
+
+
+def test_the_angle_brackets_of_a_font_of_symbols_are_no_letters() -> None:
+    content = at(50, 700, "the option") + at(104, 700, "h", "F2") + at(109, 700, "name")
+    content += at(134.1, 700, "i", "F2") + at(143, 700, "has a hint in it.")
+    assert drawn(content, BOTH, MATHS) == "the option ⟨name⟩ has a hint in it."
+
+
 def test_the_number_of_a_note_stands_before_it() -> None:
     notes = ("Harbour of the first city", "Harbour of the second city", "Harbour of the third city")
     content = "".join(
