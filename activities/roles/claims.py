@@ -4,15 +4,13 @@ Code finds the quotes that figures and computations need; those that carry what 
 reader names (`activities.verification.gate`).
 """
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Refused
 from activities.contracts.write import DraftClaim
-from activities.dates import days_in
-from activities.messages import ENGLISH
 from activities.roles.prose import Written
 from activities.roles.role import Prompt
 from activities.roles.validation import refusal
@@ -42,10 +40,6 @@ class Checks:
         self._computations = Computations(expressions, works, [*works, text])
         self._proposed = [number.shown for text in proposed for number in read(text).numbers]
         self._asked = {number.shown for number in figures(prompt.question)}
-        self._near: Collection[str] = ()
-        """The works that the block of a sentence cites."""
-        self._printed = set[Decimal | str]()
-        """Figures and days that sentences print beside the works they cite."""
         self._general = 0
         """Sentences of general knowledge so far."""
         self.refused: list[Refused] = []
@@ -55,17 +49,9 @@ class Checks:
         """Return a text with the figures that it leaves to its computations."""
         return self._computations.filled(text, language)
 
-    def remember(self, claims: Iterable[DraftClaim], language: str) -> None:
-        """Note what sentences print beside the works they cite: what follows from it needs none."""
-        for claim in claims:
-            if claim.cites:
-                self._printed |= _stated(claim.text, language)
-
     def claims(self, rows: Iterable[Written]) -> tuple[DraftClaim, ...]:
         """Return the sentences of a block, each once."""
         claims: dict[str, DraftClaim] = {}
-        rows = [*rows]
-        self._near = {name for row in rows for name in row.claim.cites}
         for row in rows:
             if row.unknown and not row.claim.cites:
                 label = ", ".join(row.unknown)
@@ -113,7 +99,7 @@ class Checks:
         own = {n.shown for n in read(claim.text).numbers} - self._asked - {*claim.proposed}
         lacking = [decision.refusal.text("number")] if decision.refusal else []
         lacking += (row.rpartition("=")[2] for row in decision.computed)
-        values = {value for text in lacking for value in _stated(text)} | {*lacking}
+        values = {value for text in lacking for value in (text, *_stated(text))}
         new = (n for n in dict.fromkeys(self._proposed) if n in own)
         return tuple(n for n in new if n in values or _stated(n) & values)
 
@@ -158,8 +144,8 @@ class Checks:
     def _operands(self, claim: DraftClaim) -> Iterable[Support]:
         """Return the sentences that state the numbers and dates of its computations.
 
-        A sentence without works that follows from what others print with theirs has none, or one that states
-        all of it."""
+        A sentence that its writer leaves without works follows from others: it gets the one work that states
+        all of it, if any."""
         made = (figures(row.rpartition("=")[2]) for row in claim.computed)
         results = {value for numbers in made for number in numbers for value in number.values}
         operands = [
@@ -168,17 +154,14 @@ class Checks:
             for operand in operands_of(row)
             if not any(number.values & results for number in figures(operand))
         ]
-        if claim.cites:
-            return quotes_of_operands(operands, claim.cites, self._shown)
-        if new := [operand for operand in operands if not _stated(operand) & self._printed]:
-            return quotes_of_operands(new, self._near, self._shown)
-        work = work_of(operands, self._shown)
-        return quotes_of_operands(operands, [work], [s for s in self._shown if s.evidence_id == work])
+        works = claim.cites or tuple(filter(None, [work_of(operands, self._shown)]))
+        shown = self._shown if claim.cites else [s for s in self._shown if s.evidence_id in works]
+        return quotes_of_operands(operands, works, shown)
 
 
-def _stated(text: str, language: str = ENGLISH) -> set[Decimal | str]:
-    """Return the values of the figures of a text, and its days (`04-03`)."""
-    return {*(value for number in figures(text) for value in number.values), *days_in(text, language)}
+def _stated(text: str) -> set[Decimal]:
+    """Return the values of the figures of a text."""
+    return {value for number in figures(text) for value in number.values}
 
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:

@@ -123,7 +123,6 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     texts = [text for again in answer.sentences for text in (again.text, *again.cells)]
     text = "\n".join((*(claim.text for claim in rows), *texts, *step.computed))
     checks = Checks(prompt, [*answer.computed, *step.computed], answer.proposed, text)
-    checks.remember(rows, step.language)
     works = works_shown(prompt)
     again: dict[str, DraftClaim] = {}
     for one in answer.sentences:

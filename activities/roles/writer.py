@@ -132,8 +132,6 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     report = checks.filled(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
     is_revised = step.first is None and step.model.effort != "small"
     text = read(report, works_shown(prompt), step.language)
-    blocks = (*text.answer, *text.blocks)
-    checks.remember((row.claim for block in blocks for row in block.rows), step.language)
     direct = tuple(
         claim.replace(begins=claim.begins or bool(place and not number and not claim.item))
         for place, block in enumerate(text.answer)

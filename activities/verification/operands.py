@@ -40,9 +40,16 @@ def quotes_of_operands(
 
 
 def work_of(operands: Iterable[str], shown: Sequence[SourceSentence]) -> str:
-    """Return the id of the one work that states all operands but constants; empty without it."""
-    stating = [{s.evidence_id for s in _stating(name, (), shown)} for name in operands if _digits(name)]
-    works = set.intersection(*stating) if stating else set()
+    """Return the id of the one work that states all of several operands; empty without it.
+
+    A number of few digits counts beside another operand in one sentence."""
+    held = {operand: _stating(operand, (), shown) for operand in operands if _digits(operand)}
+    stated = Counter(sentence for sentences in held.values() for sentence in sentences)
+    stating = [
+        {s.evidence_id for s in sentences if _digits(operand) >= MIN_DIGITS or stated[s] > 1}
+        for operand, sentences in held.items()
+    ]
+    works = set.intersection(*stating) if len(stating) > 1 else set()
     return works.pop() if len(works) == 1 else ""
 
 
