@@ -102,6 +102,8 @@ _COMPOUND = re.compile(
 )
 """The end of a word that begins with a number: `zw\u00f6lfw\u00f6chige`, `twentyfold`."""
 _DIGIT = re.compile(r"\d+")
+_RANK = re.compile(r"(?:st|nd|rd|th)\b")
+"""What makes a number in digits an ordinal: `the 25th`."""
 _ABBREVIATION = re.compile(r"([A-Z]{3,8})-?(\d{1,3})")
 """Of two letters the words may begin by chance: `In Lyon 8 people` is no IL-8."""
 
@@ -377,6 +379,8 @@ def _number(match: re.Match[str], text: str, decimal: str, language: str) -> Num
         role = "level"
     elif _PAGE.search(before):
         role = "page"
+    elif _RANK.match(text, match.end("digits")):
+        role = "ordinal"
     code = _joined(match["digits"] + unit) if unit else ""
     sign: Literal["", "-", "?"] = ""
     if before.endswith("-") and not before.endswith(("+/-", "+-")):  # a deviation behind a mean
