@@ -87,6 +87,11 @@ def days_in(text: str, language: str = ENGLISH) -> list[str]:
     return list(dict.fromkeys(f"{month:02}-{day:02}" for *_, month, day in _days(text, language)))
 
 
+def day_spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
+    """Return where the days of a text stand, with a year or without."""
+    return [(start, end) for start, end, *_ in _days(text, language)]
+
+
 def ranges_apart(text: str, language: str = ENGLISH) -> str:
     """Return a text with a blank for the dash of a range of days: `Feb-31` in `11 Feb-31 Mar` is no name."""
     months = _months(language)

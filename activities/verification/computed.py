@@ -27,7 +27,7 @@ from activities.analysis.figures import of_studies
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.contracts.errors import NotInstalled
-from activities.dates import Date, dates_in, days_in, days_of
+from activities.dates import Date, dates_in, day_spans, days_in, days_of
 from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
@@ -305,10 +305,15 @@ class Computations:
         ]
         rows: dict[str, None] = {}
         failed: list[Number] = []
+        spans = [span for language in LANGUAGES for span in day_spans(text, language)] if missing else []
         for number in missing:
             giving = [result for result in self.results if result.prints(number, text)]
             if not giving:
                 failed.append(number)
+                continue
+            if any(start <= number.start < end for start, end in spans):
+                giving = [result for result in giving if isinstance(result.value, date)]
+            if not giving:  # an amount that equals a day is not how that day follows
                 continue
             made = min(giving, key=lambda result: self._strangeness(result, number, text, works))
             self._texts.setdefault(made.of.text, text)

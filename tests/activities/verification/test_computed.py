@@ -437,3 +437,14 @@ def test_a_step_is_the_computation_with_numbers_of_what_it_is_a_step_of() -> Non
     works = ("The repair cost 660 plus VAT at 20%; 198 was charged and 66 is due.",)
     made = computed_from("It is 792.", ["198 - 66", "660 * 20 / 100", "660 + 132"], works, works)
     assert made.rows == ("660 * 20 / 100 = 132", "660 + 132 = 792")
+
+
+@pytest.mark.parametrize(
+    "text", ["It is served on 17 August.", "It is served on August 17.", "Am 17. August gilt es."]
+)
+def test_a_day_follows_from_no_amount(text: str) -> None:
+    works = ["It came on 14 August 2026, for 3 days, and cost 9.93, 0.33 and 7.10 pounds."]
+    amount, day = "9.93 + 0.33 + 7.10", "2026-08-14 + 3"
+    assert Computations([amount], works, works).of(text, works).rows == ()
+    assert Computations([amount, day], works, works).of(text, works).rows == (f"{day} = 2026-08-17",)
+    assert Computations([amount], works, works).of("It is 17 pounds.", works).rows == (f"{amount} = 17",)
