@@ -19,7 +19,7 @@ from activities.verification import gate
 from activities.verification.computed import Computations, operands_of
 from activities.verification.operands import quotes_of_operands, work_of
 
-MAX_GENERAL = 16
+MAX_GENERAL = 40
 """Sentences of general knowledge of a draft."""
 
 
