@@ -24,7 +24,7 @@ from activities.contracts.prepare import Prepared
 from activities.contracts.publish import Decision, PlannedSection
 from activities.contracts.search import Preview
 from activities.contracts.step import Instruction, InstructionKind, Role
-from activities.contracts.write import Edited
+from activities.contracts.write import Edited, SectionDraft
 from workflows.event_types import AgentEvent
 from workflows.memory import LoopMemory
 from workflows.part_state import PartState
@@ -233,6 +233,9 @@ class DraftState(BaseModel, defer_build=True):
     """What is written of the report. Written by the writing steps."""
 
     sections: dict[str, PlannedSection] = Field(default_factory=dict)
+    begun: dict[str, SectionDraft] = Field(default_factory=dict)
+    """Section -> its draft while it is read and revised, which a run that is cancelled meanwhile prints. That
+    of all sections in one call has no name."""
     edited: Edited | None = None
     """What the editor made of the drafts."""
 

@@ -23,7 +23,7 @@ from activities.contracts.write import (
     WriteInput,
     Written,
 )
-from tests.workflows.conftest import Stage, a_request, until
+from tests.workflows.conftest import PATIENCE, Stage, a_request, until
 from tests.workflows.deep import question_of
 from tests.workflows.script import PROFILE, document, down, meeting, takes
 
@@ -55,6 +55,45 @@ async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> Non
     assert written["s1"] or written["s3"]
     assert all(section.claims for section in report.sections)
     assert [e.type for e in await run.events()].count("complete") == 1
+
+
+@pytest.mark.parametrize(
+    ("mode", "held", "works"),
+    [
+        ("iterative", "read", ""),
+        ("iterative", "revised", ""),
+        ("deep", "revised", ""),
+        ("deep", "read", "many_works"),
+    ],
+)
+async def test_a_cancel_while_a_draft_is_read_or_revised_prints_the_draft(
+    stage: Stage, mode: str, held: str, works: str, request: pytest.FixtureRequest
+) -> None:
+    """It was paid for; passages took its place."""
+    if works:
+        request.getfixturevalue(works)
+    started, ended = asyncio.Event(), asyncio.Event()
+
+    async def hold(step: WriteInput | VerifyInput) -> None:
+        if isinstance(step, VerifyInput) if held == "read" else isinstance(step, WriteInput) and step.first:
+            started.set()
+            await ended.wait()
+
+    def write(step: WriteInput) -> SectionDraft:
+        draft = sentences(stage, step, "ask" if held == "read" else "stands")
+        return draft if step.first else draft.replace(written=Written(report="Metformin lowered it [E1]."))
+
+    stage.script.sufficient_at = 1
+    stage.script.answers["writer"] = write
+    stage.script.holds = {"writer": hold, "verifier": hold}
+    run = await stage.start(a_request(mode))
+    await asyncio.wait_for(started.wait(), PATIENCE)
+    report = await stage.cancelled(run)
+    ended.set()
+    assert all(call.paid for call in stage.fakes.of("writer")), "no passages take its place"
+    texts = [claim.text for section in report.sections for claim in section.claims]
+    assert texts
+    assert held == "read" or set(texts) == {"Metformin lowered mortality in both cohorts."}
 
 
 async def test_all_sections_over_few_works_are_written_in_one_call_with_one_answer(stage: Stage) -> None:

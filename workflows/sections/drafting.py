@@ -256,8 +256,9 @@ class SectionDrafting(RunPart):
             read = self.run.parts.full_texts.read
             await run_all(read(self.results.evidence_of(section)) for section in missing)
         await self.run.parts.act("before_answer", use_model)
-        if use_model and not drafts and (evidence := self._few_works()):
-            await self._draft_whole(evidence)
+        whole = bool(self.state.draft.begun.get("")) if not use_model else not drafts
+        if whole and (evidence := self._few_works()):
+            await self._draft_whole(evidence, use_model)
             return
         self.events.set_phase("writing", f"{plural(len(missing), 'section')} at once")
         slots = asyncio.Semaphore(self._at_once())
@@ -304,7 +305,7 @@ class SectionDrafting(RunPart):
         works = {ref.evidence_id: ref for ref in (*relevant, *others)}
         return shown(tuple(works.values()), MAX_WRITER_ITEMS)
 
-    async def _draft_whole(self, evidence: tuple[EvidenceRef, ...]) -> None:
+    async def _draft_whole(self, evidence: tuple[EvidenceRef, ...], use_model: bool) -> None:
         """Have all sections and the answer written in one call."""
         state, outline, writing = self.state, self.context.outline, self.run.writing
         self.events.set_phase("writing", f"{plural(len(outline), 'section')} in one call")
@@ -325,7 +326,7 @@ class SectionDrafting(RunPart):
             judgements=judgements_of(evidence, state.evidence.judgements),
             left_open=tuple(dict.fromkeys(gap for part in outline for gap in state.left_open(part.id))),
         )
-        drafts = divided(await writing.write(step, use_model=True), [section.id for section in outline])
+        drafts = divided(await writing.write(step, use_model), [section.id for section in outline])
         for section in outline:
             state.draft.sections[section.id] = self.results.planned(section, drafts[section.id])
 

@@ -96,8 +96,23 @@ class WritingSteps(RunPart):
         return await self.write(step, use_model)
 
     async def write(self, step: WriteInput, use_model: bool) -> SectionDraft:
-        """Draft a section, and ask the second reader about what code cannot decide."""
-        items = len(step.evidence)
+        """Draft a section, and ask the second reader about what code cannot decide.
+
+        Without a model a draft that one has begun is taken as it is.
+        """
+        begun, name = self.state.draft.begun, "" if step.outline else step.section_id
+        if use_model or name not in begun:
+            await self._begin(name, step, use_model)
+        draft = begun.pop(name)
+        if not (draft.claims or draft.passages):
+            draft = named(step.section_id, draft.replace(paragraphs=quoted(step.judgements)))
+        draft = self.without_left_out(draft)
+        self.events.stream_draft(step.section_id, verdicts.printed(draft))
+        return draft
+
+    async def _begin(self, name: str, step: WriteInput, use_model: bool) -> None:
+        """Draft a section, and have a model's draft read and revised; what is done of that is kept."""
+        begun, items = self.state.draft.begun, len(step.evidence)
         section = step.section_id if step.section else ""
         self.events.emit(
             "synthesizing",
@@ -106,16 +121,11 @@ class WritingSteps(RunPart):
             section_id=section,
         )
         written = named(step.section_id, await self.models.execute(WRITE, step, use_model=use_model))
-        draft = written.replace(written=None)
+        begun[name] = written.replace(written=None)
         if use_model:
-            draft = await self._read_draft(step, draft, section)
-            draft = await self._revise(step, written, draft)
-            draft = await self.run.ordering.order(step, draft)
-        if not (draft.claims or draft.passages):
-            draft = named(step.section_id, draft.replace(paragraphs=quoted(step.judgements)))
-        draft = self.without_left_out(draft)
-        self.events.stream_draft(step.section_id, verdicts.printed(draft))
-        return draft
+            begun[name] = await self._read_draft(step, begun[name], section)
+            begun[name] = await self._revise(step, written, begun[name])
+            begun[name] = await self.run.ordering.order(step, begun[name])
 
     async def _revise(self, step: WriteInput, written: SectionDraft, read: SectionDraft) -> SectionDraft:
         """Have a whole text criticised and written once more by its writer, and what is new in it read.
