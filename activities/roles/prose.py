@@ -102,6 +102,13 @@ def row(fields: Sequence[str], heads: Sequence[str], works: Mapping[str, str]) -
     return _Reader(works, "").row(fields, heads)
 
 
+def _is_bold(token: Token) -> bool:
+    """Tell whether all of a line is bold, as one that introduces a list."""
+    shown = [child for child in token.children or () if child.content.strip() or child.nesting]
+    tags = [child.type for child in shown if child.nesting]
+    return tags == ["strong_open", "strong_close"] and [shown[0].type, shown[-1].type] == tags
+
+
 def _whole(parts: Iterable[str], language: str) -> Iterator[str]:
     """Yield the parts of a line, those that end in the number of a heading or of a day with what follows."""
     before = ""
@@ -245,7 +252,10 @@ class _Reader:
             stressed = lead + (behind[0] if behind else "")
             yield from (replace(w, claim=w.claim.replace(strong=True)) for w in self._of_line(stressed, ""))
             lead, text = "", text[behind.end() :] if behind else text
-        yield from self._of_line(text, lead)
+        rows = self._of_line(text, lead)
+        if _is_bold(token):
+            rows = (replace(w, claim=w.claim.replace(strong=True)) for w in rows)
+        yield from rows
 
     def _of_line(self, text: str, lead: str) -> Iterator[Written]:
         for place, text_of_line in enumerate(text.split(_LINE)):

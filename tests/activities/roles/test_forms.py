@@ -730,3 +730,12 @@ def test_a_stressed_sentence_is_decided_by_itself_and_a_short_one_heads_the_next
     assert (first.text, first.strong, first.cites) == (bold, True, ())
     assert (second.text, second.lead, second.cites) == ("It is claimed.", "", (BILL.evidence_id,))
     assert (third.lead, third.strong) == ("The bill", False)
+
+
+def test_a_line_of_bold_that_introduces_a_list_stays_bold() -> None:
+    draft, _ = written("**These hold:**\n\n- Pay 180.00 euros [E1].\n\n**Not all** of it is due.")
+    assert [(claim.text, claim.strong) for claim in draft.claims] == [
+        ("These hold:", True),
+        ("Pay 180.00 euros.", False),
+        ("Not all of it is due.", False),
+    ]
