@@ -71,8 +71,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     long ones first, and small files that compute at the end, where nothing is waited for."""
     units: dict[str, list[pytest.Item]] = {}
     for item in items:
-        marker = item.get_closest_marker("xdist_group")
-        units.setdefault(marker.args[0] if marker else item.nodeid, []).append(item)
+        units.setdefault(marked_group(item) or item.nodeid, []).append(item)
     waiting: list[str] = []
     computing: list[str] = []
     for name, unit in units.items():
@@ -107,8 +106,14 @@ def pytest_collection_finish() -> None:
 
 def pytest_itemcollected(item: pytest.Item) -> None:
     """Keep the tests of a file in one process: they share a home, or what was imported and read first."""
-    if (group := group_of(item)) and not item.get_closest_marker("xdist_group"):
+    if (group := group_of(item)) and not marked_group(item):
         item.add_marker(pytest.mark.xdist_group(group))
+
+
+def marked_group(node: pytest.Item) -> str:
+    """Return the group that a test is marked with; empty where it has none."""
+    marker = node.get_closest_marker("xdist_group")
+    return marker.args[0] if marker else ""
 
 
 def group_of(item: pytest.Item) -> str:
@@ -248,15 +253,23 @@ def shared_home(
 ) -> Path:
     """A home that the tests of a group share, or those of a file that names none, so that each of them need
     not start a server and a worker of its own: a group is of tests with the same settings."""
-    from client.embedded.server import stop_embedded
 
-    marker = request.node.get_closest_marker("xdist_group")
-    group = marker.args[0] if marker else request.node.path.stem
-    for other in homes.keys() - {group}:
-        stop_embedded(homes.pop(other))
+    group = marked_group(request.node) or request.node.path.stem
     if group not in homes:
         homes[group] = tmp_path_factory.mktemp("shared") / "home"
     return homes[group]
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_runtest_teardown(item: pytest.Item, nextitem: pytest.Item | None) -> None:
+    """Stop the home of a group after its last test: a server and a worker without work take a fiftieth of a
+    processor."""
+    from client.embedded.server import stop_embedded
+
+    group = marked_group(item)
+    homes: dict[str, Path] = getattr(item, "funcargs", {}).get("homes", {})
+    if group in homes and not (nextitem and marked_group(nextitem) == group):
+        stop_embedded(homes.pop(group))
 
 
 @pytest.fixture
