@@ -17,6 +17,8 @@ from activities.report.formats.text import clean
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
 """Characters of the longest field up to which a column is narrow, and from which it holds sentences."""
+MAX_WORDS_AMONG = 0.25
+"""Share of short words (`none`, `not due`) in a column of numbers."""
 CLOSING = (*",.;:!?)]\u2026", "\uff0c", "\u3002", "\uff1b", "\uff1a", "\u3001")
 """Signs before which no space stands."""
 MIN_SPAN = 3
@@ -228,7 +230,8 @@ class Table:
 
 def _column(texts: Sequence[str]) -> Column:
     longest = max(map(len, texts), default=0)
-    if all(map(_NUMBER.fullmatch, texts)):
+    words = [text for text in texts if not _NUMBER.fullmatch(text)]
+    if len(words) <= MAX_WORDS_AMONG * len(texts) and all(len(text) <= SHORT_CHARS for text in words):
         return "number"
     return "short" if longest <= SHORT_CHARS else "middle" if longest <= LONG_CHARS else "long"
 

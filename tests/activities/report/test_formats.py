@@ -8,7 +8,7 @@ from activities.contracts.publish import IterationUse, PrismaCounts
 from activities.contracts.write import DraftClaim, DraftParagraph, Edited, EditedSentence, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
-from activities.report.formats.blocks import Cite, Mark
+from activities.report.formats.blocks import Cite, Mark, Table, cell
 from activities.report.formats.references import date_of
 from activities.report.formats.text import clean, escape_markdown, safe_url
 from activities.report.formats.works_table import whole_clause
@@ -440,3 +440,11 @@ def test_the_full_report_has_all_that_the_standard_one_has(report: Report) -> No
 
     whole = "\n".join(lines("full"))
     assert [line for line in lines("standard") if line not in whole] == []
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind"), [(["\u00a370", "", "not due", "-5%"], "number"), (["none", "5"], "short")]
+)
+def test_a_column_of_numbers_may_have_a_few_short_words(texts: list[str], kind: str) -> None:
+    table = Table(("Amount",), tuple((cell(text),) for text in texts))
+    assert table.columns == (kind,)
