@@ -19,7 +19,6 @@ All decisions are made from the data:
 """
 
 import bz2
-import heapq
 import importlib.util
 import json
 import pickle
@@ -168,10 +167,6 @@ def diseases() -> Iterator[Record]:
 
 
 _SALT_DRUGS = 8
-_HEAD_NAMES = 10
-_HEAD_RATIO = 5.0
-_COMMON_WORDS = 1_100
-"""The most frequent words of English are no heads: `insulin system` names no protein."""
 _FAMILY_DRUGS = 2
 _ATTESTED = 10
 _EVERYDAY = 10_000_000
@@ -207,7 +202,6 @@ class Index:
     """(key, (offset of the entity's line, how it must be written))."""
     lines: bytes
     salts: tuple[str, ...]
-    heads: dict[str, Kind]
 
 
 def _salts(drafts: Iterable[Draft], by_key: Mapping[str, Draft]) -> frozenset[str]:
@@ -242,26 +236,6 @@ def without_salts(name_key: str, salts: frozenset[str]) -> str:
     while words and words[0] in salts:
         words.pop(0)
     return " ".join(words)
-
-
-def _heads(drafts: Iterable[Draft], counts: Mapping[str, int]) -> dict[str, Kind]:
-    common = frozenset(heapq.nlargest(_COMMON_WORDS, counts, key=counts.__getitem__))
-    ends: dict[Kind, Counter[str]] = {"protein": Counter(), "drug_class": Counter(), "drug": Counter()}
-    for draft in drafts:
-        if draft.kind in ends:
-            names = (key(name) for name in draft.names if "," not in name)
-            ends[draft.kind].update({k.split()[-1] for k in names if " " in k})
-    kinds: tuple[Kind, ...] = ("protein", "drug_class")
-    return {
-        word: kind
-        for kind in kinds
-        for word, count in sorted(ends[kind].items())
-        if word.isalpha()
-        and len(word) > 3
-        and word not in common
-        and count >= _HEAD_NAMES
-        and count >= _HEAD_RATIO * ends["drug"][word]
-    }
 
 
 def _raise_families(drafts: list[Draft]) -> None:
@@ -469,7 +443,6 @@ def build() -> Index:
         draft.names.append(name)
         by_key.setdefault(key(name), draft)
     salts = _salts(substances, by_key)
-    heads = _heads(substances, counts)
     substances = _unite_salts(substances, by_key, salts)
     conditions = [_draft(r) for r in diseases()]
     lines = bytearray()
@@ -492,7 +465,7 @@ def build() -> Index:
             entry = [draft.kind, draft.id, natural_order(draft.name), _ordered(draft, counts, attested)]
             lines += json.dumps(entry, ensure_ascii=False, separators=(",", ":")).encode() + b"\n"
     key.cache_clear()
-    return Index(names, bytes(lines), tuple(sorted(salts)), heads)
+    return Index(names, bytes(lines), tuple(sorted(salts)))
 
 
 def write(made: Index, path: Path) -> None:
@@ -510,7 +483,7 @@ def write(made: Index, path: Path) -> None:
         members.writestr(index.TRIE, trie.tobytes())
         members.writestr(index.PLACES, bytes(places))
         members.writestr(index.LINES, made.lines)
-        members.writestr(index.WORDS, json.dumps({"salts": made.salts, "heads": made.heads}))
+        members.writestr(index.WORDS, json.dumps({"salts": made.salts}))
 
 
 if __name__ == "__main__":

@@ -51,8 +51,6 @@ _DASHES = ("-", "\u2010", "\u2011", "\u2013")
 """What joins a word to a longer name: `iron-sulfur`, `[11C]-raclopride`."""
 _SUBSTANCES = ("drug", "chemical", "drug_class")
 _PREFERENCE: tuple[Kind, ...] = ("drug", "disease", "drug_class", "phenotype", "protein", "chemical")
-_BETWEEN = 3
-"""How many short pieces may stand between a name and the head it belongs to: dopamine D2 receptor."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,8 +78,6 @@ class Names(NamedTuple):
     lines: bytes
     salts: frozenset[str]
     """Words that a drug's name may have without naming another drug (`hydrochloride`)."""
-    heads: dict[str, Kind]
-    """Words that make another thing of the substance before them (`receptor`)."""
 
     def occurrences(self, name_key: str) -> list[tuple[int, int]]:
         """Where the entities of a key lie, each with how its name must be written (`ANY_CASE` ...)."""
@@ -101,7 +97,7 @@ def names() -> Names:
         trie.frombytes(members.read(TRIE))
         words = json.loads(members.read(WORDS))
         places, lines = members.read(PLACES), members.read(LINES)
-        return Names(trie, places, lines, frozenset(words["salts"]), words["heads"])
+        return Names(trie, places, lines, frozenset(words["salts"]))
 
 
 @lru_cache(maxsize=16_384)
@@ -158,23 +154,18 @@ def key(name: str) -> str:
 
 @lru_cache(maxsize=4096)
 def link(text: str) -> tuple[Entity, ...]:
-    """Return the entities a text names, in order, none within another: the longest name counts.
-
-    A substance inside a longer name of another kind (insulin receptor) is not reported."""
+    """Return the entities a text names, in order, none within another: the longest name counts."""
     parts = pieces(text)
     entities: list[Entity] = []
     at = 0
     while at < len(parts):
         last, entry = _longest(text, parts, at) or (at + 1, None)
         if entry is not None:
-            is_substance = entry.kind in _SUBSTANCES
-            head = _head(parts, last) if is_substance else 0
             # after `anti-` stands what is worked against
-            is_opposed = is_substance and at > 0 and parts[at].joined and parts[at - 1].key == "anti"
-            if not head and not is_opposed:
+            is_opposed = at > 0 and parts[at].joined and parts[at - 1].key == "anti"
+            if not (is_opposed and entry.kind in _SUBSTANCES):
                 start, end = parts[at].start, parts[last - 1].end
                 entities.append(replace(entry, surface=text[start:end], start=start, end=end))
-            last = head or last
         at = last
     return tuple(entities)
 
@@ -208,16 +199,6 @@ def _is_written(rule: int, text: str, start: int, end: int) -> bool:
         return sum(c.isupper() for c in surface) * 2 > len(surface)
     before = text[:start].rstrip()  # a capital at the beginning of a sentence says nothing
     return rule != CAPITAL or (surface[:1].isupper() and before[-1:] not in ("", ".", ":", "?", "!"))
-
-
-def _head(parts: list[Piece], at: int) -> int:
-    """Tell where the head ends that the name before piece `at` belongs to; 0 where there is none."""
-    for index, piece in enumerate(parts[at : at + _BETWEEN], at):
-        if piece.joined and piece.key in names().heads:
-            return index + 1
-        if not piece.joined or (len(piece.key) > 2 and not piece.key.isdigit()):
-            break
-    return 0
 
 
 def _entities(name: str) -> list[Entity]:
