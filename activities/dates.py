@@ -59,11 +59,6 @@ class Date:
     start: int
     day: date
 
-    @property
-    def values(self) -> frozenset[date]:
-        """What it may be computed as, like `activities.text.numbers.Number.values`."""
-        return frozenset((self.day,))
-
 
 def dates_in(text: str, language: str = ENGLISH) -> list[Date]:
     """Return the dates of a text, in order; none of them overlap."""

@@ -17,7 +17,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
-from itertools import islice, pairwise, product
+from itertools import chain, islice, pairwise, product
 from typing import NamedTuple
 
 from babel.dates import format_date, format_timedelta
@@ -55,6 +55,8 @@ quotients."""
 MAX_OFF = Decimal("0.25")
 """Share of a number by which a computation that was meant to give it may be off."""
 MAX_EXPRESSION_CHARS = 600
+MAX_MAGNITUDE = 15
+"""Digits before the point of what is computed; of more no decimals can be written."""
 CHARS_BEFORE, CHARS_BEHIND = 12, 24
 """Characters between a number and the word for days: `14 calendar days`, `Days: 14`."""
 LANGUAGES = (ENGLISH, *sorted(SPELLED_IN))
@@ -88,6 +90,8 @@ LEVEL = Decimal(95)
 _LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|[^:=()]{1,20}:(?=\s))\s*+")
 _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
+_FRACTION = re.compile(r"(?<!\d\d)(?<=\d)\u2044")
+"""The line of a fraction of one character (`\u2154`), which no whole number stands before."""
 _NAME = re.compile(r"n\d+")
 _DAYS = re.compile(r"days\([^()]*\)")
 
@@ -126,16 +130,17 @@ class Expression:
         label = _LABEL.match(line := line.strip())
         self.label = label[1] if label else None
         line = normalise(line[label.end() if label else 0 :])[:MAX_EXPRESSION_CHARS]
-        self.text = line.partition("=")[0].translate(_SIGNS).strip()
+        self.text = _FRACTION.sub("/", line.partition("=")[0].translate(_SIGNS)).strip()
         self.operands: dict[str, Operand] = {}
         """Its numbers and dates, by the names that stand for them in `tree`."""
+        self.readings: dict[str, Sequence[Value]] = {}
         self.constants: dict[str, set[Decimal]] = {}
         """What a number may be by its place though nothing gives it."""
         self.divisors: set[str] = set()
         rest = self.text
         for day in reversed(_dates(rest)):
             name = f"date_{'x' * len(self.operands)}"  # no digit, which would begin a number
-            self.operands[name] = day
+            self.operands[name], self.readings[name] = day, [day.day]
             rest = f"{rest[: day.start]}{name}{rest[day.start + len(day.shown) :]}"
         if rest.startswith(tuple(STATISTICS)) and not re.search(r"[;,]\s", rest):
             rest = rest.replace(",", ";")
@@ -144,9 +149,8 @@ class Expression:
             self.tree = ast.parse(rest.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.tree = ast.Constant(...)
-        numbers = [operand for operand in self.operands.values() if isinstance(operand, Number)]
         self.shown = {operand.shown for operand in self.operands.values()}
-        self.values = {value for number in numbers for value in number.values}
+        self.values = {*chain.from_iterable(self.readings.values())}
 
     def shared(self, result: "Result") -> int:
         """Count the numbers that it has in common with another computation."""
@@ -156,12 +160,14 @@ class Expression:
         """Name a figure, which may stand beside a unit."""
         if (number := single(match[0])) is None or _UNIT.sub("", match[0].replace(number.shown, "", 1)):
             return "?"
-        self.operands[name := f"n{len(self.operands)}"] = number
+        name = f"n{len(self.operands)}"
+        values = [reading[0] for reading in number.readings if len(reading) == 1]
+        self.operands[name], self.readings[name] = number, values
         before, behind = match.string[: match.start()].rstrip()[-1:], match.string[match.end() :][:1]
         around = {before, behind}
         allowed = FACTORS if around & {*"*/"} else WHOLES if around & {*"+-"} else frozenset()
         # 100.00 is an amount
-        self.constants[name] = {v for v in number.values if v in allowed and v.as_tuple().exponent == 0}
+        self.constants[name] = {v for v in values if v in allowed and v.as_tuple().exponent == 0}
         if before == "/":
             self.divisors.add(name)
         return f" {name} "
@@ -380,18 +386,19 @@ class Computations:
         steps: list[tuple[Result, Operand]] = []
         unknown = ""
         for name, operand in expression.operands.items():
-            values[name] = [value for value in operand.values if value in self._stated]
+            readings = expression.readings[name]
+            values[name] = [value for value in readings if value in self._stated]
             giving = [result for result in self.results if result.readings(operand)]
             allowed = expression.constants.get(name, set()) & (WHOLES if giving else constants)
             if name in expression.divisors:  # three parts a whole where a work has two thirds, as two of it
                 allowed |= {lower for upper, lower in self._fractions if upper in expression.values | {1}}
             if not values[name]:
-                values[name] = [value for value in operand.values if value in allowed]
+                values[name] = [value for value in readings if value in allowed]
             if not values[name] and giving:
                 values[name] = [*dict.fromkeys(v for result in giving for v in result.readings(operand))]
                 steps.append((max(giving, key=expression.shared), operand))
             if not values[name] and as_written:
-                values[name], unknown = operand.values, unknown or operand.shown
+                values[name], unknown = readings, unknown or operand.shown
         known = as_written or steps or any(map(self._stated.intersection, values.values()))
         # constants alone compute nothing
         count = MAX_WAYS if known and _is_computed(expression.tree) else 0
@@ -426,6 +433,8 @@ class Computations:
                     value = compute(left, right)
         if not isinstance(value, Decimal | date | Estimate):
             raise TypeError(ast.unparse(node))
+        if isinstance(value, Decimal) and value.adjusted() >= MAX_MAGNITUDE:
+            raise OverflowError
         return value
 
     def _estimate(self, name: str, args: Sequence[ast.expr], operands: Mapping[str, Value]) -> Estimate:
@@ -476,7 +485,13 @@ def _written(result: Result, digits: str | None, language: str) -> str:
         day = format_date(result.value, "long", locale=LOCALES.get(language, language))
         return day if days_of([day], language) == {result.value} else str(result.value)
     first = result.values[0]
-    usual = (2 if abs(first) < MAX_FINE else 1) if len(result.values) > 1 else 0 if first % 1 == 0 else 1
+    usual = (
+        (2 if abs(first) < MAX_FINE else 1)
+        if len(result.values) > 1
+        else 0
+        if first == first.to_integral_value()
+        else 1
+    )
     form = f"#,##0.{'0' * (int(digits) if digits else usual)}".rstrip(".")
     value, *ends = (format_decimal(number, form, locale=language) for number in result.values)
     if not ends:

@@ -201,6 +201,10 @@ FRACTION = ("Two thirds of 1,000 members voted; 80 rooms were let.",)
     [
         ("Some of 667 members voted.", "2/3 * 1,000", True),
         ("Some of 667 members voted.", "1,000 * 2 / 3", True),
+        ("Some of 667 members voted.", "\u2154 * 1,000", True),
+        ("Some of 700 members voted.", "\u2154 * 1,000", False),
+        ("Some of 160 members voted.", "\u00bd * 80 * 4", False),
+        ("Some of 120 members voted.", "1\u00bd * 80", False),
         ("Some of 333 members stayed away.", "1,000 - 2/3 * 1,000", True),
         ("Some of 250 members stayed away.", "1,000 / 4", False),
         ("There are 83 of them.", "80 + 3", False),
@@ -304,6 +308,7 @@ RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
         ("F1: 2025-02-24 + 14", "\u0939\u0948 {F1}", "hi", "\u0939\u0948 2025-03-10"),
         ("F1: risk_ratio(31, 50, 26, 50)", "It is {F1}.", "en", "It is {F1}."),
         ("F1: 30 * 50", "It is {F2}.", "en", "It is {F2}."),
+        ("F1: 50" + " * 50" * 40, "It is {F1}.", "en", "It is {F1}."),
     ],
 )
 def test_code_fills_in_a_figure_that_a_text_leaves_to_it(
