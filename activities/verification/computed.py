@@ -281,9 +281,8 @@ class Computations:
         languages = {language_of_question(work) or ENGLISH for work in works}
         self._stated |= {day for language in languages for day in days_of(works, language)}
         pairs = [pair for text in sources for pair in pairwise(read(text).numbers)]
-        self._fractions = {
-            (a.value, b.value) for a, b in pairs if b.role == "ordinal" and b.start - a.end == 1
-        }
+        parts = [(a, b) for a, b in pairs if b.role == "ordinal" and b.start - a.end == 1]
+        self._fractions = {(upper.value, lower.value) for upper, lower in parts}
         """Fractions in words: two thirds."""
         self._texts: dict[str, str] = {}
         """For an expression the text that it was first shown for."""
@@ -468,9 +467,7 @@ class Computations:
             for result in self.results
             if result.values[1:] or not any(result.prints(other, text) for other in figures(text))
         ]
-        others += (
-            r for expression in self._waiting for r in self._results(expression, FACTORS, as_written=True)
-        )
+        others += (r for e in self._waiting for r in self._results(e, FACTORS, as_written=True))
         off = [min((abs(abs(v) - number.value) for v in r.values), default=number.value) for r in others]
         if not off or min(off) > MAX_OFF * number.value:
             return "", ""
@@ -484,14 +481,8 @@ def _written(result: Result, digits: str | None, language: str) -> str:
     if isinstance(result.value, date):
         day = format_date(result.value, "long", locale=LOCALES.get(language, language))
         return day if days_of([day], language) == {result.value} else str(result.value)
-    first = result.values[0]
-    usual = (
-        (2 if abs(first) < MAX_FINE else 1)
-        if len(result.values) > 1
-        else 0
-        if first == first.to_integral_value()
-        else 1
-    )
+    first, *others = result.values
+    usual = (2 if abs(first) < MAX_FINE else 1) if others else int(first % 1 != 0)
     form = f"#,##0.{'0' * (int(digits) if digits else usual)}".rstrip(".")
     value, *ends = (format_decimal(number, form, locale=language) for number in result.values)
     if not ends:
