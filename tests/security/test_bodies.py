@@ -84,7 +84,13 @@ async def test_an_api_that_packs_twice_is_malformed() -> None:
         return httpx.Response(200, headers={**JSON, "content-encoding": "gzip, gzip"}, stream=Raw(twice))
 
     async with http(answer) as client:
-        with pytest.raises(Malformed):
+        with pytest.raises(Malformed, match=r"^test: a body in the coding"):
+            await client.get("test", "https://api.example/")
+
+
+async def test_an_empty_answer_is_said_to_be_empty() -> None:
+    async with http(lambda _: httpx.Response(200, headers=JSON, stream=Raw(b""))) as client:
+        with pytest.raises(Malformed, match="test sent something that is not JSON: it is empty"):
             await client.get("test", "https://api.example/")
 
 

@@ -271,6 +271,8 @@ class Http:
                 body = await read_body(response.aiter_raw(), codings, MAX_BYTES)
             finally:
                 await response.aclose()
+        except Malformed as error:
+            raise Malformed(f"{source}: {error}") from error
         except TooLarge as error:
             raise Malformed(f"{source} sent more than {MAX_BYTES >> 20} MiB") from error
         except httpx.TimeoutException as error:

@@ -38,4 +38,5 @@ def failure(response: httpx.Response, source: str) -> SourceError:
 
 def summary(response: httpx.Response, limit: int = 200) -> str:
     """Return the start of a body on one line, for a message."""
-    return " ".join(response.text[: limit * 4].split())[:limit] or response.reason_phrase
+    text = " ".join(response.text[: limit * 4].split())[:limit]
+    return text or ("it is empty" if response.is_success else response.reason_phrase)
