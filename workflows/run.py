@@ -15,7 +15,6 @@ from activities.contracts.evidence import UNPLANNED, ReportPlan, ReportPlanSecti
 from activities.contracts.publish import PlannedSection
 from activities.contracts.step import Role
 from activities.contracts.stop_reasons import STOPS, StopReason
-from activities.messages import plural
 from workflows.context import ModeTraits, RunContext, RunPart
 from workflows.events import EventLog
 from workflows.gates import Gates
@@ -219,9 +218,7 @@ class RunParts:
         done = part.done
         if done is None or done.failed:
             return "nothing was analysed"
-        return (
-            f"{done.verdict}: {plural(done.studies, 'study')} pooled, {plural(done.listed, 'effect')} listed"
-        )
+        return f"{done.verdict}: {done.counts}"
 
     async def _draft(self, section: ReportPlanSection, stop: StopReason, use_model: bool) -> None:
         if section.id not in self.state.draft.sections:

@@ -40,7 +40,10 @@ def parse_effects(text: str, name: str) -> tuple[Effect, ...]:
     rows = csv.DictReader(io.StringIO(text), skipinitialspace=True)
     header = [column.strip().casefold() for column in rows.fieldnames or ()]
     if missing := [column for column in REQUIRED if column not in header]:
-        raise Refused(f"{name} has no column {', '.join(missing)}; the columns are {', '.join(COLUMNS)}")
+        parted = "; part them by commas" if len(header) == 1 else ""
+        raise Refused(
+            f"{name} has no column {', '.join(missing)}; the columns are {', '.join(COLUMNS)}{parted}"
+        )
     if unknown := [column for column in header if column and column not in COLUMNS]:
         raise Refused(f"{name} has an unknown column {unknown[0]!r}; the columns are {', '.join(COLUMNS)}")
     rows.fieldnames = header
@@ -50,6 +53,8 @@ def parse_effects(text: str, name: str) -> tuple[Effect, ...]:
         values = {column: (row.get(column) or "").strip() for column in COLUMNS}
         if not any(values.values()):
             continue
+        if any(more.strip() for more in row.get(None) or ()):  # a decimal comma moves the numbers behind it
+            raise Refused(f"{where}: it has more values than columns; write 0.8, not 0,8")
         try:
             effects.append(_effect(values))
         except ValidationError as error:

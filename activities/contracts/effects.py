@@ -10,7 +10,7 @@ from activities.contracts.evidence import EvidenceRef, Frozen
 from activities.contracts.judge import Table
 from activities.contracts.parts import PartData
 from activities.contracts.step import StepContext
-from activities.messages import N_
+from activities.messages import N_, plural
 
 Measure = Literal["OR", "RR", "HR", "RD", "MD", "SMD"]
 """Odds, risk and hazard ratio, risk difference (as a share), mean difference, standardised mean
@@ -252,6 +252,10 @@ class Analysed(Frozen):
     """Why no generated program can run on this worker; empty when one can."""
     failed: str = ""
     """Why there is none, in one line."""
+
+    @property
+    def counts(self) -> str:
+        return f"{plural(self.studies, 'study')} pooled, {plural(self.listed, 'effect')} listed"
 
 
 PART = PartData[str, Analysis | None]("analysis", str, "", Analysis | None, None)

@@ -12,6 +12,7 @@ from temporalio.exceptions import ActivityError
 from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
 from activities.contracts.judge import Table
+from activities.messages import plural
 from activities.role_steps import WRITE_PROGRAM
 from workflows.part_state import AnalysisState, TableState
 from workflows.parts.rows import Part
@@ -52,7 +53,7 @@ class AnalysisPart(Part):
             expected=request.expected,
         )
         items = len(rows) + len(request.effects)
-        self.events.emit("analyzing", f"pooling the effects of {items} studies", items=items)
+        self.events.emit("analyzing", f"pooling the effects of {plural(items, 'study')}", items=items)
         try:
             done: Analysed = await workflow.execute_activity_method(
                 AnalysisActivities.analyse_effects, step, **policy.internal_step("pool effects")
@@ -64,9 +65,7 @@ class AnalysisPart(Part):
         part.done = done.replace(works=len(table.rows), not_pooled=())
         if done.failed:
             self.events.add_limitation("not_analysed", reason=done.failed)
-        message = (
-            done.failed or f"{done.verdict}: {done.studies} studies pooled, {done.listed} effects listed"
-        )
+        message = done.failed or f"{done.verdict}: {done.counts}"
         self.events.emit(
             "analysis_complete",
             message,
