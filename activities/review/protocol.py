@@ -238,7 +238,7 @@ def read_protocol(path: Path) -> Protocol:
     if len(data) > MAX_BYTES:
         raise ProtocolError(f"{path} is over {MAX_BYTES // 1024} KiB; a protocol is a few pages of text")
     try:
-        return parse_protocol(data.decode(), path.name)
+        return parse_protocol(data.decode("utf-8-sig"), path.name)
     except UnicodeDecodeError as error:
         raise ProtocolError(f"{path} is not UTF-8 text") from error
 

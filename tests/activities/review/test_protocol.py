@@ -1,3 +1,5 @@
+from pathlib import Path
+
 import pytest
 
 from activities.review.protocol import (
@@ -9,6 +11,7 @@ from activities.review.protocol import (
     amendment,
     changed_keys,
     parse_protocol,
+    read_protocol,
 )
 from client.reviews.drafting import CriterionAnswer, DraftAnswer, QueryAnswer, protocol_text
 
@@ -53,6 +56,12 @@ def test_a_wrong_protocol_is_one_line_with_the_key(old: str, new: str, named: st
         parse_protocol(TEXT.replace(old, new), "p.toml")
     assert named in str(refused.value)
     assert "\n" not in str(refused.value)
+
+
+def test_a_protocol_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    """Editors of Windows write one."""
+    (tmp_path / "p.toml").write_bytes(TEXT.encode("utf-8-sig"))
+    assert read_protocol(tmp_path / "p.toml") == PROTOCOL
 
 
 def test_an_amendment_names_what_changed() -> None:
