@@ -172,7 +172,7 @@ def flow_steps(published: Published) -> tuple[Step, ...]:
         return tuple((clean(name), count) for name, count in every if count)
 
     criteria = {rule.id: rule.text for rule in published.protocol.criteria}
-    because = ((criteria.get(name, name), count) for name, count in flow.excluded_because.items())
+    because = ((criteria.get(name, _(name)), count) for name, count in flow.excluded_because.items())
     excluded, undecided = _("Excluded"), _("Undecided")
     return (
         Step(
@@ -226,9 +226,11 @@ def _screening(published: Published) -> Iterator[Block]:
         rows = [
             (screener.name, _share(screener.sensitivity), _share(screener.specificity))
             for screener in validation.screeners
+            if screener.sensitivity.of or screener.specificity.of
         ]
         head = (_("Screener"), _("Sensitivity"), _("Specificity"))
-        yield table(head, rows, _("Accuracy on the labelled records"))
+        if rows:  # a person who screens is not asked for what is labelled
+            yield table(head, rows, _("Accuracy on the labelled records"))
     if course and course.drawn:
         yield paragraph(_("Of the random sample a person confirmed what both screeners included."))
     if course and course.mistaken:

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from activities.analysis.meta_analysis import interval_text
 from activities.contracts.appraisal import WorkFacts
 from activities.contracts.evidence import Evidence, EvidenceRef, Identifiers, Support, Usage
-from activities.messages import CATALOGUES
+from activities.messages import CATALOGUES, in_language
 from activities.report.formats import WRITTEN, render_document
 from activities.report.formats.blocks import Table
 from activities.report.formats.figures import pool_panel, pooled
@@ -349,6 +349,21 @@ def test_a_review_in_another_language_has_no_fixed_text_in_english(language: str
         text = rendered(without_names(review), form, "0.2").decode()
         assert not {part for part in fixed_texts() if part in text and part not in given}
     assert f'lang="{language}"' in text
+
+
+def test_a_full_text_without_a_criterion_is_counted_in_the_language_of_the_report() -> None:
+    made = REPORT.replace(flow=FLOW.replace(excluded_because={"E9": 2, "not stated": 1}))
+    with in_language("de"):
+        steps = flow_steps(published(report=made))
+    names = [name for step in steps for name, _ in step.aside]
+    assert ("E9" in names, "not stated" in names) == (True, False)
+
+
+def test_a_person_who_did_not_screen_what_was_labelled_is_not_measured() -> None:
+    nothing = Share(hits=0, of=0, low=0, high=1)
+    measured = ScreenerAccuracy(name="Bob", sensitivity=nothing, specificity=nothing)
+    made = REPORT.replace(validation=Validation(version=1, labelled=4, by=("Ada",), screeners=(measured,)))
+    assert "Accuracy on the labelled records" not in page(report=made).decode()
 
 
 def test_a_review_is_reported_in_the_language_of_its_question() -> None:
