@@ -72,14 +72,15 @@ async def _file(archive: Archive, path: Path, columns: Columns) -> FileOfRecords
 
 
 async def start_review(client: Client, request: ReviewRequest, task_queue: str, user: str = "") -> str:
-    """Start a review, or join the one of the same protocol that is under way; return its id.
+    """Start a review, or join the one of the same protocol and records that is under way; return its id.
 
     Its id has no words of the protocol where payloads are encrypted, since ids are not. Raises RPCError.
     """
     title, by, number = request.protocol.title, user or user_name(), 1
+    content = "".join((request.protocol.model_dump_json(), *(file.blob for file in request.files)))
     named = title if client.data_converter.payload_codec is None else "protocol"
     while True:
-        run_id = readable_id("review", named, request.protocol.model_dump_json(), number)
+        run_id = readable_id("review", named, content, number)
         before = await description(client, run_id)
         if before is None:
             try:

@@ -37,6 +37,7 @@ from client.connection import Connection
 from client.failures import BadInput, NoAnswer
 from client.reviews.acts import commands
 from client.reviews.review import Review
+from client.reviews.start import start_review
 from tests.fake_openai import FakeOpenAI, evidence_of, fails, labels_by_work, says
 from tests.replay import Asked, Reply
 from tests.workflows.histories import id_of, record
@@ -298,6 +299,20 @@ async def test_neither_screener_is_shown_the_others_decision_before_both_have_de
     with pytest.raises(BadInput, match="overrule"):
         await decide(review, first.record, False, by="Cyd")
     assert not desk.server.bodies
+
+
+async def test_a_review_of_other_records_is_another_review(temporal_client: Client) -> None:
+    """A file may be exported again under its name: a new start leads not back to the records of before."""
+    files = [FileOfRecords(name="a.ris", blob=blob) for blob in ("blobs/1", "blobs/1", "blobs/2")]
+    title = f"Metformin {uuid4().hex}"
+    requests = [
+        ReviewRequest(protocol=PROTOCOL.replace(title=title), protocol_key="", files=(file,))
+        for file in files
+    ]
+    first, again, other = [await start_review(temporal_client, one, "no-worker") for one in requests]
+    for review in (first, other):
+        await temporal_client.get_workflow_handle(review).terminate()
+    assert first == again != other
 
 
 async def test_what_cannot_be_is_refused_in_a_line(desk: Desk) -> None:
