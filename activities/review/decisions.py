@@ -105,6 +105,10 @@ class Marks(Compact):
         more = OPEN * (total - self.total)
         return Marks(**{name: getattr(self, name) + more for name in Marks.model_fields})
 
+    def up_to(self, total: int) -> "Marks":
+        """Return those of the first records."""
+        return Marks(**{name: getattr(self, name)[:total] for name in Marks.model_fields})
+
     def of_screener(self, place: int) -> str:
         return (self.first, self.second)[place]
 

@@ -105,7 +105,7 @@ def _result(published: Published) -> Iterator[Block]:
             "Screening stopped before these records were read: {unread}. The recall rests on a random sample "
             "of {drawn} of what was left, and on the measured errors of the screeners."
         )
-    yield paragraph(text, unread=flow.unread, drawn=len(course.drawn))
+    yield paragraph(text, unread=flow.unread, drawn=course.all_drawn)
 
 
 def _included(published: Published) -> Iterator[Block]:
@@ -231,7 +231,7 @@ def _screening(published: Published) -> Iterator[Block]:
         head = (_("Screener"), _("Sensitivity"), _("Specificity"))
         if rows:  # a person who screens is not asked for what is labelled
             yield table(head, rows, _("Accuracy on the labelled records"))
-    if course and course.drawn:
+    if course and course.all_drawn:
         yield paragraph(_("Of the random sample a person confirmed what both screeners included."))
     if course and course.mistaken:
         text = _("Records that both screeners may be expected to have included by mistake: {count}.")

@@ -112,16 +112,25 @@ class _Settled:
             return course.replace(sample=sample, phase="sample")
         return course
 
-    def ended(self, course: Course, sample: Sample) -> Course:
-        """End screening with the recall that holds.
+    def ended(self, course: Course, sample: Sample, error: float = ERROR) -> Course:
+        """End screening with the recall that holds of all records, but for the probability `error`.
 
         None is stated where all was read and nobody labelled a record: nothing was drawn, no screener
-        measured.
+        measured. Later records that were read to the last are part of the screening before them; of two
+        screenings that left some unread the lower recall holds, each with half of the error.
         """
+        before = course.before
+        if before is not None and not course.left:
+            return restated(before, self.marks, self.measured, error).replace(number=course.number)
         recall = None
+        if before is not None:
+            error /= 2
+            before = restated(before, self.marks.up_to(course.first), self.measured, error)
         if course.left or any(map(self.marks.is_labelled, range(self.marks.total))):
             sample = sample if course.left else Sample(left=0)
-            recall = stated_recall(course.found, sample, self.errors)
+            recall = stated_recall(course.found, sample, self.errors, error)
+        if before is not None and recall is not None:
+            recall = None if before.recall is None else min(recall, before.recall)
         return course.replace(phase="done", recall=recall)
 
 
@@ -145,7 +154,7 @@ def next_round(
     unread = [record for record in range(now.first, marks.total) if record not in settled.included]
     ordered: list[int] = []
     chosen: Sequence[int] = ()
-    drawn = now.drawn
+    drawn = course.drawn
     if course.phase == "ranked":
         ordered = order(settled.included, unread)
         chosen = ordered[: max(MIN_ROUND, course.total // ROUND_SHARE)]
@@ -155,14 +164,14 @@ def next_round(
     return course.replace(batch=tuple(chosen), drawn=drawn, number=now.number + 1), ordered
 
 
-def restated(now: Course, marks: Marks, measured: Measured = (True, True)) -> Course:
-    """State the recall of screening that has ended again, after a decision was overruled."""
+def restated(now: Course, marks: Marks, measured: Measured = (True, True), error: float = ERROR) -> Course:
+    """State the recall of screening that has ended again, by the decisions of today."""
     settled = _Settled(now, marks, measured)
     drawn = len(now.drawn)
     sample = (now.sample or Sample(left=0)).replace(
         left=settled.course.left + drawn, drawn=drawn, relevant=settled.count(now.drawn)
     )
-    return settled.ended(settled.course, sample)
+    return settled.ended(settled.course, sample, error)
 
 
 def sample_size(total: int, half_width: float) -> int:

@@ -69,11 +69,18 @@ class Course(Compact):
     """Records of the random sample so far."""
     number: int = 0
     """Of the round."""
+    before: "Course | None" = None
+    """The course of the screening of earlier records, where some of them, or of these, are left unread."""
 
     @property
     def left(self) -> int:
         """Records that were not read."""
         return self.total - self.read
+
+    @property
+    def all_drawn(self) -> int:
+        """Records of the random samples of this screening and of those before."""
+        return len(self.drawn) + (self.before.all_drawn if self.before else 0)
 
     @property
     def until_look(self) -> int:

@@ -182,10 +182,10 @@ def probability_below(found: int, sample: Sample, known: Errors = NO_ERRORS, rec
     return min(1.0, float(np.sum([test.at(size, included) for size, included in looks], axis=0).max()))
 
 
-def stated_recall(found: int, sample: Sample, known: Errors = NO_ERRORS) -> float:
-    """Compute the highest recall, to a thousandth, that holds but for the probability `ERROR`."""
+def stated_recall(found: int, sample: Sample, known: Errors = NO_ERRORS, error: float = ERROR) -> float:
+    """Compute the highest recall, to a thousandth, that holds but for the probability `error`."""
     fails = partial(probability_below, found, sample, known)
-    return bisect_left(range(1, 1001), True, key=lambda recall: fails(recall / 1000) > ERROR) / 1000
+    return bisect_left(range(1, 1001), True, key=lambda recall: fails(recall / 1000) > error) / 1000
 
 
 def planned(left: int, found: int, known: Errors = NO_ERRORS) -> Sample:

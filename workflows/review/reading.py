@@ -268,7 +268,7 @@ class Screening:
             return
         course = state.course or Course(total=state.total)
         if course.phase == "done" and state.total > (first := course.first + course.total):
-            course = Course(total=state.total - first, first=first, number=course.number)
+            course = Course(total=state.total - first, first=first, number=course.number, before=course)
         state.course = course
         while state.course.phase != "done" and not state.closed:
             if state.course.batch:

@@ -1,6 +1,7 @@
 """Screening stops only where few relevant records can be left, and the recall that is stated is true."""
 
 import random
+from collections.abc import Sequence
 
 import numpy as np
 import pytest
@@ -128,10 +129,14 @@ def test_what_screeners_miss_and_what_is_left_are_held_against_each_number_that_
 
 
 def simulated(
-    draw: random.Random, total: int, relevant: int, sensitivity: float, specificity: float
+    draw: random.Random, searches: Sequence[tuple[int, int]], sensitivity: float, specificity: float
 ) -> tuple[Course, Marks, float]:
-    """Screen a review with a good order that has a tail: most relevant records early, some anywhere."""
-    truth = [number < relevant for number in range(total)]
+    """Screen a review with a good order that has a tail: most relevant records early, some anywhere.
+
+    `searches`: the records of each, one after the other, and the relevant ones.
+    """
+    truth = [number < relevant for total, relevant in searches for number in range(total)]
+    (total, _), *later = searches
     weights = [draw.betavariate(1, 8) if true else draw.random() for true in truth]
     letters = [
         "".join("i" if draw.random() < (sensitivity if true else 1 - specificity) else "e" for true in truth)
@@ -147,14 +152,18 @@ def simulated(
             marks = marks.with_screener(place, {number: letters[place][number] for number in batch})
         differ = [number for number in batch if marks.state(number) == "conflict"]
         marks = marks.with_words({number: right[number] for number in differ})
-        if course.phase == "done":
+        if course.phase == "done" and not later:
             break
+        if course.phase == "done":
+            (total, _), *later = later
+            course = Course(total=total, first=marks.total, number=course.number, before=course)
+            marks = marks.extended(marks.total + total)
         course, _ = next_round(
             course, marks, lambda _, unread: sorted(unread, key=weights.__getitem__), str(draw.random())
         )
         batch, marks = list(course.batch), marks.confirming(course.drawn)
     found = sum(true and state == "included" for true, state in zip(truth, marks.states(), strict=True))
-    return course, marks, found / relevant
+    return course, marks, found / sum(truth)
 
 
 @pytest.mark.parametrize(
@@ -164,7 +173,7 @@ def test_the_stated_recall_is_true_in_nineteen_of_twenty_reviews(
     relevant: int, screeners: tuple[float, float]
 ) -> None:
     draw = random.Random(f"{relevant}/{screeners}")
-    runs = [simulated(draw, 600, relevant, *screeners) for _ in range(20)]
+    runs = [simulated(draw, [(600, relevant)], *screeners) for _ in range(20)]
     assert all(course.recall is not None for course, _, _ in runs)
     assert sum(reached >= (course.recall or 0) for course, _, reached in runs) >= 19
     if screeners[0] > 0.95:
@@ -173,3 +182,14 @@ def test_the_stated_recall_is_true_in_nineteen_of_twenty_reviews(
     again = restated(course, marks).recall
     assert again is not None
     assert again >= (course.recall or 0)
+
+
+@pytest.mark.parametrize("later", [(30, 0), (30, 3), (400, 20)])
+def test_the_recall_that_is_stated_after_a_later_search_is_true_of_all_records(
+    later: tuple[int, int],
+) -> None:
+    draw = random.Random(f"{later}")
+    runs = [simulated(draw, [(600, 60), later], 0.967, 0.979) for _ in range(20)]
+    assert sum(reached >= (course.recall or 0) for course, _, reached in runs) >= 19
+    assert all((course.recall or 0) > 0.8 for course, _, _ in runs), "it is not that of the few new ones"
+    assert any(course.left > 0 for course, _, _ in runs)
