@@ -82,9 +82,9 @@ def days_in(text: str, language: str = ENGLISH) -> list[str]:
     return list(dict.fromkeys(f"{month:02}-{day:02}" for *_, month, day in _days(text, language)))
 
 
-def day_spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
-    """Return where the days of a text stand, with a year or without."""
-    return [(start, end) for start, end, *_ in _days(text, language)]
+def day_spans(text: str, language: str = ENGLISH) -> list[_Day]:
+    """Return the days of a text with where they stand: start, end, year (0 without one), month and day."""
+    return [*_days(text, language)]
 
 
 def ranges_apart(text: str, language: str = ENGLISH) -> str:

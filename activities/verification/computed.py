@@ -27,7 +27,7 @@ from activities.analysis.figures import of_studies
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.contracts.errors import NotInstalled
-from activities.dates import Date, dates_in, day_spans, days_in, days_of
+from activities.dates import Date, dates_in, day_spans, days_of
 from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
@@ -188,15 +188,17 @@ def _dates(text: str) -> list[Date]:
     return max((dates_in(text, language) for language in LANGUAGES), key=len)
 
 
+def _days_at(number: Number, text: str) -> list[Sequence[int]]:
+    """Return the days that a number of a text is, each as its year (0 without one), month and day."""
+    spans = (span for language in LANGUAGES for span in day_spans(text, language))
+    return [day for start, end, *day in spans if start <= number.start < end]
+
+
 def _is_day(day: date, number: Number, text: str) -> bool:
     """Tell whether a number of a text is a day: its date, or its number beside the name of its month."""
-    if day.day not in number.values:
-        return False
-    if dates := _dates(number.shown):
-        return dates[0].day == day
-    if len(parts := number.readings[0]) > 2:  # 16.05.25
-        return day.month in parts
-    return any(f"{day:%m-%d}" in days_in(text, language) for language in LANGUAGES)
+    if days := _days_at(number, text):
+        return any(at in ([0, day.month, day.day], [*day.timetuple()[:3]]) for at in days)
+    return [*map(int, number.readings[0])] == [day.day, day.month, day.year % 100]  # 16.05.25
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,13 +312,12 @@ class Computations:
         ]
         rows: dict[str, None] = {}
         failed: list[Number] = []
-        spans = [span for language in LANGUAGES for span in day_spans(text, language)] if missing else []
         for number in missing:
             giving = [result for result in self.results if result.prints(number, text)]
             if not giving:
                 failed.append(number)
                 continue
-            if any(start <= number.start < end for start, end in spans):
+            if _days_at(number, text):
                 giving = [result for result in giving if isinstance(result.value, date)]
             if not giving:  # an amount that equals a day is not how that day follows
                 continue
