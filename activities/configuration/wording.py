@@ -22,6 +22,9 @@ BOUNDS = {
 }
 KINDS = {
     "string_type": "is not a text",
+    "string_unicode": "is not a text",
+    "int_parsing_size": "is too large a number",
+    "sequence_str": "is not a list",
     "bool_parsing": "is neither true nor false",
     "bool_type": "is neither true nor false",
     "tuple_type": "is not a list",

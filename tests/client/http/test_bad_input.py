@@ -20,6 +20,8 @@ TOKEN = "a-token-of-a-test"
         ({"max_iterations": 99}, "max_iterations: 99 is too large; the most is 50"),
         ({"max_iterations": "x"}, "max_iterations: 'x' is not a whole number"),
         ({"max_cost": "x" * 500}, f"max_cost: '{'x' * 79}... is not a number"),
+        ({"max_iterations": "9" * 5_000}, f"max_iterations: '{'9' * 79}... is too large a number"),
+        ({"sources": "pubmed"}, "sources: 'pubmed' is not a list"),
         ({"hurry": True}, "hurry: there is no such key"),
         ({"question": None}, "question: it is missing"),
     ],
