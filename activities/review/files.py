@@ -7,7 +7,7 @@ from lxml import etree
 from pydantic import JsonValue
 
 from activities.contracts.errors import DeterminatorError, Refused
-from activities.contracts.evidence import FULL_TEXT_FROM, NO_ABSTRACT, Evidence
+from activities.contracts.evidence import FULL_TEXT_FROM, Evidence
 from activities.documents.text import HEAD_CHARS, Unreadable, has_title
 from activities.review.protocol import Columns
 from activities.review.records import UnreadableRecords
@@ -16,6 +16,7 @@ from activities.sources.library.reading import entries_of
 from activities.sources.library.records import TEXTS, TITLES, SetAside, read_record
 from activities.sources.pubmed import RECORDS
 from activities.sources.pubmed import read_record as read_pubmed_record
+from activities.sources.records import by_title
 
 PUBMED_XML = ".xml"
 ENDINGS = (".ris", ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)
@@ -66,10 +67,8 @@ def _record(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
             why = f"it has no `title`; its fields are {headings}. Name them in the protocol's first lines"
             example = 'columns = { title = "HEADING", abstract = "HEADING" }'
             return SetAside(f"{name}, record {number}", f"{why}: {example}")
-    read = read_record(
-        {**{k: v for k, v in row.items() if k.casefold() not in TEXTS}, "abstract": title}, name
-    )
-    return read.replace(full_text=False, facts={**read.facts, NO_ABSTRACT: "yes"})
+    told = {key: value for key, value in row.items() if key.casefold() not in TEXTS}
+    return by_title(read_record({**told, "abstract": title}, name).replace(full_text=False))
 
 
 def _pubmed(data: bytes, name: str) -> Iterator[Evidence | SetAside]:
@@ -86,7 +85,7 @@ def _pubmed(data: bytes, name: str) -> Iterator[Evidence | SetAside]:
         except DeterminatorError as error:
             yield SetAside(f"{name}, record {number}", str(error))
             continue
-        yield read if read.text else read.replace(text=read.title, facts={**read.facts, NO_ABSTRACT: "yes"})
+        yield read if read.text else by_title(read)
 
 
 def provided_by(

@@ -234,7 +234,7 @@ def read_records(
             if not record.text.strip():
                 if not query.titles:
                     raise SetAside("without text to quote")  # noqa: TRY301
-                record = record.replace(text=record.title, facts={**record.facts, NO_ABSTRACT: "yes"})
+                record = by_title(record)
         except SetAside as error:
             reasons[str(error)] += 1
             log.info("record_set_aside", source=source, reason=str(error))
@@ -255,6 +255,11 @@ def read_records(
         sent=sent,
         detail=f"set aside: {why}" if why else "",
     )
+
+
+def by_title(record: Evidence) -> Evidence:
+    """Return a record that has no abstract with its title as its text, and the fact `NO_ABSTRACT`."""
+    return record.replace(text=record.title, facts={**record.facts, NO_ABSTRACT: "yes"})
 
 
 def _without_markup(record: Evidence) -> Evidence:
