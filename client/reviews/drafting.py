@@ -54,19 +54,14 @@ EMPTY = {
 
 def unfilled(protocol: Protocol) -> list[str]:
     """Name the keys of a protocol that hold the words of the template."""
-    question, words = protocol.question, capitals(EMPTY)
+    template = DraftAnswer.model_validate(EMPTY)
+    words = {template.population, template.intervention}
+    words |= {rule.text for rule in template.criteria} | {row.query for row in template.queries}
+    question = protocol.question
     rows = [("question.population", question.population), ("question.intervention", question.intervention)]
     rows += [(f"criteria.{rule.id}", rule.text) for rule in protocol.criteria]
     rows += [(f"the query of {source.source}", source.query) for source in protocol.sources]
     return [key for key, text in rows if text in words]
-
-
-def capitals(part: object) -> set[str]:
-    """Return the texts of the template that a person replaces."""
-    if isinstance(part, str):
-        return {part} if part.isupper() else set()
-    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    return {text for value in inner for text in capitals(value)}
 
 
 class CriterionAnswer(Loose):
