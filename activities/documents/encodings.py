@@ -31,32 +31,34 @@ _BYTE_ORDER_MARKS = (
 _SHIFTED = ("iso2022_jp_ext", "iso2022_kr")
 """Encodings of seven bits that change the character set by an escape."""
 _TRIED = {
-    "cp1252": ("Windows-1252", 0.8),
-    "mac-roman": ("Mac Roman", 0.3),
-    "gb18030": ("GB 18030 (GBK)", 0.0),
-    "cp932": ("Shift-JIS", 0.0),
-    "big5hkscs": ("Big5", 0.0),
-    "cp949": ("EUC-KR", 0.0),
-    "euc_jis_2004": ("EUC-JP", 0.0),
-    "cp1250": ("Windows-1250", 0.0),
-    "cp1251": ("Windows-1251", 0.0),
-    "cp1254": ("Windows-1254", 0.0),
-    "iso8859-2": ("ISO 8859-2", 0.0),
-    "iso8859-5": ("ISO 8859-5", 0.0),
-    "iso8859-7": ("ISO 8859-7", 0.0),
-    "koi8-r": ("KOI8-R", 0.0),
-    "koi8-u": ("KOI8-U", 0.0),
-    "cp866": ("DOS code page 866", 0.0),
-    "mac-cyrillic": ("Mac Cyrillic", 0.0),
-    "cp1253": ("Windows-1253", -0.2),
-    "cp1255": ("Windows-1255", -0.3),
-    "cp1256": ("Windows-1256", -0.3),
-    "cp850": ("DOS code page 850", -0.3),
-    "cp852": ("DOS code page 852", -0.5),
-    "cp874": ("Windows-874", -0.7),
-    "cp1257": ("Windows-1257", -0.7),
+    "cp1252": "Windows-1252",
+    "mac-roman": "Mac Roman",
+    "gb18030": "GB 18030 (GBK)",
+    "cp932": "Shift-JIS",
+    "big5hkscs": "Big5",
+    "cp949": "EUC-KR",
+    "euc_jis_2004": "EUC-JP",
+    "cp1250": "Windows-1250",
+    "cp1251": "Windows-1251",
+    "cp1254": "Windows-1254",
+    "iso8859-2": "ISO 8859-2",
+    "iso8859-5": "ISO 8859-5",
+    "iso8859-7": "ISO 8859-7",
+    "koi8-r": "KOI8-R",
+    "koi8-u": "KOI8-U",
+    "cp866": "DOS code page 866",
+    "mac-cyrillic": "Mac Cyrillic",
+    "cp1253": "Windows-1253",
+    "cp1255": "Windows-1255",
+    "cp1256": "Windows-1256",
+    "cp850": "DOS code page 850",
+    "cp852": "DOS code page 852",
+    "cp874": "Windows-874",
+    "cp1257": "Windows-1257",
 }
-"""Encodings that are tried -> their names, and how much more common each is than the others (logarithm)."""
+"""Encodings that are tried -> their names."""
+_MOST_COMMON, _MORE_COMMON = "cp1252", 0.3
+"""The encoding of most files that are not UTF-8, and how much more likely it is than others (logarithm)."""
 _OF_TWO_BYTES = ("gb18030", "big5hkscs", "cp932", "cp949", "euc_jis_2004")
 _READ_BY_BROWSERS_AS = {
     **dict.fromkeys(("iso8859-1", "ascii", "iso8859-15"), "cp1252"),
@@ -106,7 +108,7 @@ class Decoded:
         """What a person should know of the reading: empty for UTF-8 without a fault."""
         parts = []
         if self.guessed:
-            name, _ = _TRIED.get(self.encoding, (self.encoding, 0.0))
+            name = _TRIED.get(self.encoding, self.encoding)
             some = "partly UTF-8, partly " if self.mixed else ""
             parts.append(f"read as {some}{name}; if letters are wrong, save it as UTF-8")
         if self.replaced:
@@ -238,7 +240,7 @@ def _likely(lines: Sequence[bytes]) -> str | None:
             words,
             ignore_threshold=True,
             include_encodings=_TRIED,
-            no_match_encoding="cp1252",
+            no_match_encoding=_MOST_COMMON,
             compat_names=False,
         )
     best, best_score = None, -math.inf
@@ -247,7 +249,8 @@ def _likely(lines: Sequence[bytes]) -> str | None:
         if name is None:
             continue
         share = _share_odd(words.decode(name, errors="replace"))
-        score = math.log(guess["confidence"] + 0.005) + _TRIED[name][1] - _ODD_COST * share
+        score = math.log(guess["confidence"] + 0.005) - _ODD_COST * share
+        score += _MORE_COMMON if name == _MOST_COMMON else 0.0
         if share <= MAX_ODD and score > best_score:
             best, best_score = name, score
     return best

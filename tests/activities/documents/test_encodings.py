@@ -27,6 +27,14 @@ WRITTEN = {
         "Leczenie zmniejszyło częstość bólów głowy; działania niepożądane były rzadkie, czuli się lepiej.",
         ("cp1250", "iso8859-2"),
     ),
+    "Romanian": (
+        "Tratamentul a scăzut frecvenţa durerilor şi a fost bine suportat de cei doi sute de bolnavi.",
+        ("cp1250",),
+    ),
+    "Lithuanian": (
+        "Gydymas sumažino galvos skausmų dažnį, o pacientai jautėsi geriau jau po trijų mėnesių.",
+        ("cp1257",),
+    ),
     "Russian": (
         "Лечение снизило частоту приступов у взрослых, и через 3 месяца больные чувствовали себя лучше.",
         ("koi8-r", "cp1251", "cp866", "iso8859-5"),
