@@ -7,7 +7,7 @@ from lxml import etree, html
 from activities.documents import tables
 from activities.documents.blocks import GLUE, MAX_ROWS, blocks_of, text_of, written
 from activities.documents.encodings import decoded_page
-from activities.documents.text import TITLE_CHARS, Text, Unreadable, from_pages, not_empty, tidied
+from activities.documents.text import Text, Unreadable, whole
 
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "datalist", "rp", "rt"})
 _STRUCK_OUT = frozenset({"del", "s", "strike"})
@@ -35,10 +35,8 @@ def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> T
     text = str(getattr(page, "text", None) or "").replace("\n", "\n\n")  # a line is a paragraph
     title = meta.get("title") or str(getattr(page, "title", None) or "") or (tree.findtext(".//title") or "")
     date, author, site = (str(getattr(page, name, None) or "") for name in ("date", "author", "sitename"))
-    authors = tuple(name.strip() for name in (meta.get("authors") or author).split(";") if name.strip())
-    text, cut = tidied(text if text.strip() else everything)
-    extra = {key: value for key, value in (("date", date), ("venue", site)) if value}
-    return Text(not_empty(text), " ".join(title.split())[:TITLE_CHARS], authors, {**extra, **meta}, cut)
+    authors = (meta.get("authors") or author).split(";")
+    return whole(text if text.strip() else everything, title, authors, {"date": date, "venue": site, **meta})
 
 
 def read_own_html(data: bytes | str) -> Text:
@@ -48,13 +46,7 @@ def read_own_html(data: bytes | str) -> Text:
     title = meta.get("title") or tree.findtext(".//title") or ""
     named = {e.get("name", "").lower(): e.get("content", "").strip() for e in tree.iter("meta")}
     authors = (meta.get("authors") or named.get("author", "")).split(";")
-    return from_pages(
-        ["\n\n".join(shown_in(tree))],
-        title=" ".join(title.split()),
-        authors=tuple(filter(None, (name.strip() for name in authors))),
-        meta=meta,
-        paged=False,
-    )
+    return whole("\n\n".join(shown_in(tree)), title, authors, meta)
 
 
 def html_text(source: str) -> str:

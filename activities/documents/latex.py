@@ -9,7 +9,7 @@ from activities.documents import tables
 from activities.documents.blocks import script
 from activities.documents.encodings import decode
 from activities.documents.markup import plain
-from activities.documents.text import Text, behind_extra, from_pages
+from activities.documents.text import Text, behind_extra, whole
 
 if TYPE_CHECKING:
     from pylatexenc.latex2text import LatexNodes2Text
@@ -77,14 +77,8 @@ def read_tex(data: bytes) -> Text:
                 authors += (" ".join(name.split()) for name in re.split(r"\\and\b|[,;]", value))
             else:
                 fields.setdefault(node.macroname, " ".join(value.split()))
-    text = _with_superscripts(reader.nodelist_to_text(body))
-    return from_pages(
-        [re.sub(r"[ \t]+", " ", text), "\n\n".join(reader.notes)],
-        title=fields.get("title", ""),
-        authors=tuple(filter(None, authors)),
-        meta={"date": fields["date"]} if fields.get("date") else {},
-        paged=False,
-    )
+    text = re.sub(r"[ \t]+", " ", _with_superscripts(reader.nodelist_to_text(body)))
+    return whole("\n\n".join((text, *reader.notes)), fields.pop("title", ""), authors, fields)
 
 
 def _document_reader() -> Any:  # noqa: ANN401 - pylatexenc ships no types

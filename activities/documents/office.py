@@ -22,7 +22,7 @@ from activities.documents import tables
 from activities.documents.blocks import MAX_ROWS, script
 from activities.documents.encodings import decode, decoded_page
 from activities.documents.html_page import html_text, html_tree, shown_in
-from activities.documents.text import Text, Unreadable, behind_extra, from_pages
+from activities.documents.text import Text, Unreadable, behind_extra, from_pages, whole
 from activities.messages import counted
 
 SNIFF_CHARS = 20_000
@@ -63,14 +63,9 @@ def read_docx(data: bytes) -> Text:
         shown, style_map=_WORD_STYLES, include_default_style_map=False, convert_image=lambda _: []
     ).value
     page = html_tree(f"<html><body>{converted}</body></html>")
-    headings = (" ".join(heading.text_content().split()) for heading in page.iter("h1"))
-    return from_pages(
-        ["\n\n".join(shown_in(page))],
-        title=properties.title or next(filter(None, headings), ""),
-        authors=properties.authors,
-        meta=properties.meta,
-        paged=False,
-    )
+    headings = (heading.text_content().strip() for heading in page.iter("h1"))
+    title = properties.title or next(filter(None, headings), "")
+    return whole("\n\n".join(shown_in(page)), title, properties.authors, properties.meta)
 
 
 def read_pptx(data: bytes) -> Text:
@@ -92,12 +87,10 @@ def read_pptx(data: bytes) -> Text:
         slides.append("\n\n".join(filter(None, words)))
         heading = slide.shapes.title
         if not title and heading is not None:
-            title = " ".join(heading.text_frame.text.split())
+            title = heading.text_frame.text.strip()
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         properties = _properties(archive)
-    return from_pages(
-        slides, title=properties.title or title, authors=properties.authors, meta=properties.meta
-    )
+    return from_pages(slides, properties.title or title, properties.authors, properties.meta)
 
 
 def read_xlsx(data: bytes) -> Text:
@@ -142,13 +135,7 @@ def read_xlsx(data: bytes) -> Text:
             notes.append(f"no value is stored of {counted(valueless, 'formula')} of the sheet {sheet.name}")
         if text := "\n\n".join(_tables(rows)):
             blocks += [sheet.name, text]
-    return from_pages(
-        ["\n\n".join(blocks)],
-        title=properties.title,
-        authors=properties.authors,
-        cut="; ".join(notes),
-        paged=False,
-    )
+    return whole("\n\n".join(blocks), properties.title, properties.authors, cut="; ".join(notes))
 
 
 def _tables(rows: Sequence[Sequence[str]]) -> Iterator[str]:
@@ -169,7 +156,7 @@ def read_table(data: bytes) -> Text:
     remarks = list(takewhile(lambda line: line.startswith("# "), text.splitlines()))
     rows = table_rows("\n".join(text.splitlines()[len(remarks) :])) if remarks else table_rows(text)
     lines = [line.lstrip("# ") for line in remarks]
-    return from_pages(["\n".join([*lines, *tables.from_rows(rows).lines()])], paged=False)
+    return whole("\n".join([*lines, *tables.from_rows(rows).lines()]))
 
 
 def table_rows(text: str) -> Iterator[list[str]]:
@@ -219,17 +206,15 @@ def read_epub(data: bytes) -> Text:
         elements = package.iterfind(f"opf:metadata/dc:{name}", _OPF)
         return [" ".join((element.text or "").split()) for element in elements]
 
-    meta = {
-        "date": next(iter(texts_of("date")), ""),
-        "venue": next(iter(texts_of("publisher")), ""),
-        "doi": next((i for i in texts_of("identifier") if "10." in i and "/" in i), ""),
-    }
-    return from_pages(
-        ["\n\n".join(filter(None, chapters))],
+    return whole(
+        "\n\n".join(filter(None, chapters)),
         title=next(filter(None, texts_of("title")), ""),
-        authors=tuple(filter(None, texts_of("creator"))),
-        meta={key: value for key, value in meta.items() if value},
-        paged=False,
+        authors=texts_of("creator"),
+        meta={
+            "date": next(iter(texts_of("date")), ""),
+            "venue": next(iter(texts_of("publisher")), ""),
+            "doi": next((i for i in texts_of("identifier") if "10." in i and "/" in i), ""),
+        },
     )
 
 
@@ -335,7 +320,6 @@ def _properties(archive: zipfile.ZipFile) -> _Properties:
     title, creator = field("title"), field("creator")
     if _NO_TITLE.fullmatch(title):
         title = ""
-    names = (name.strip() for name in re.split(r"[;,]", creator))
-    authors = tuple(name for name in names if name and name not in OF_THE_LIBRARY)
+    authors = tuple(name for name in re.split(r"[;,] ?", creator) if name not in OF_THE_LIBRARY)
     dated = field("created")[:10] if creator not in OF_THE_LIBRARY else ""
-    return _Properties(title, authors, {"date": dated} if dated else {})
+    return _Properties(title, authors, {"date": dated})

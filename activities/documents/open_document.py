@@ -11,7 +11,7 @@ from activities.documents import tables
 from activities.documents.blocks import blocks_of, local_name, script, text_of
 from activities.documents.encodings import decode
 from activities.documents.office import XML
-from activities.documents.text import Text, behind_extra, from_pages
+from activities.documents.text import Text, behind_extra, whole
 
 _NOT_SHOWN = (
     "tracked-changes",
@@ -63,13 +63,11 @@ def read_odt(data: bytes) -> Text:
         _make_html(element, styles)
     headings = (text_of(heading, _is_not_shown) for text in texts for heading in text.iter("h1"))
     field = {local_name(e.tag): " ".join((e.text or "").split()) for e in about.iterfind("{*}meta/{*}*")}
-    author = field.get("initial-creator", "")
-    return from_pages(
-        ["\n\n".join(block for text in texts for block in blocks_of(text, _is_not_shown))],
+    return whole(
+        "\n\n".join(block for text in texts for block in blocks_of(text, _is_not_shown)),
         title=field.get("title") or next(filter(None, headings), ""),
-        authors=(author,) if author else (),
-        meta={"date": field["creation-date"][:10]} if field.get("creation-date") else {},
-        paged=False,
+        authors=[field.get("initial-creator", "")],
+        meta={"date": field.get("creation-date", "")[:10]},
     )
 
 
@@ -109,13 +107,7 @@ def read_rtf(data: bytes) -> Text:
         blocks.append(line)
         rows = []
     blocks += (rtf_to_text(f"{{\\rtf1 {note}}}").strip() for note in notes)  # type: ignore[no-untyped-call]
-    author = about.get("author", "")
-    return from_pages(
-        ["\n\n".join(filter(None, blocks))],
-        title=about.get("title", ""),
-        authors=(author,) if author else (),
-        paged=False,
-    )
+    return whole("\n\n".join(filter(None, blocks)), about.get("title", ""), [about.get("author", "")])
 
 
 def _rtf_as_shown(source: str) -> tuple[str, list[str]]:

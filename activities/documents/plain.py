@@ -15,7 +15,7 @@ from activities.documents.blocks import HEADINGS, text_of
 from activities.documents.encodings import decode, decoded
 from activities.documents.html_page import html_text, html_tree, read_html
 from activities.documents.pdf import read_pdf
-from activities.documents.text import TITLE_CHARS, Text, Unreadable, not_empty, tidied
+from activities.documents.text import TITLE_CHARS, Text, Unreadable, tidied, whole
 from activities.messages import counted
 
 if TYPE_CHECKING:
@@ -40,7 +40,7 @@ def read_plain(data: bytes, charset: str = "") -> Text:
     if title.endswith((".", "!")) and len(rest) < NOTE_CHARS:
         title = ""  # it says something; titles of articles may end with a stop too
     sent = letter_head(text)
-    return Text(not_empty(text), sent.title or title, sent.authors, sent.meta, cut)
+    return whole(text, sent.title or title, sent.authors, sent.meta, cut)
 
 
 def read_page(body: bytes, kind: str, url: str) -> Text:
@@ -60,13 +60,11 @@ def read_mail(data: bytes) -> Text:
     message = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     messages = [message, *(part for part in message.walk() if part.get_content_maintype() == "message")]
     shown = [words for part in messages if (words := _message(part))]
-    text, cut = tidied("\n\n".join(shown))
+    text = "\n\n".join(shown)
     names = [name for part in message.walk() if (name := part.get_filename())]
-    if names:
-        unread = f"{counted(len(names), 'attachment')} not read, save beside it: {', '.join(names)}"
-        cut = "; ".join(filter(None, (cut, unread)))
+    unread = f"{counted(len(names), 'attachment')} not read, save beside it: {', '.join(names)}"
     sent = letter_head(text)
-    return Text(not_empty(text), sent.title, sent.authors, sent.meta, cut)
+    return whole(text, sent.title, sent.authors, sent.meta, unread if names else "")
 
 
 def _message(message: "MIMEPart") -> str:
@@ -113,8 +111,7 @@ def letter_head(text: str) -> Text:
     # without an address it is no address of a message but a name: `From: Jane Doe`
     senders = [name or address for name, address in getaddresses([sender])] if "@" in sender else [sender]
     date = {"date": _day(headers["Date"]), "date_from": "header"} if headers["Date"] else {}
-    subject = " ".join((headers["Subject"] or "").split())[:TITLE_CHARS]
-    return Text("", subject, tuple(filter(None, senders)), date)
+    return Text("", headers["Subject"] or "", tuple(senders), date)
 
 
 def _day(sent: str) -> str:
@@ -161,9 +158,8 @@ def read_markdown(data: bytes) -> Text:
     if not title:
         page = html_tree(f"<p>{MarkdownIt('commonmark').render(source[:MAX_HEAD])}")
         title = next((text_of(element) for element in page.iter(*HEADINGS)), "")
-    authors = tuple(a.strip() for a in re.split(r"[;,]", meta.get("authors", meta.get("author", ""))))
-    text, cut = tidied(source)
-    return Text(not_empty(text), title[:TITLE_CHARS], tuple(a for a in authors if a), meta, cut)
+    authors = re.split(r"[;,]", meta.get("authors", meta.get("author", "")))
+    return whole(source, title, authors, meta)
 
 
 def read_notebook(data: bytes) -> Text:

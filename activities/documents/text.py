@@ -6,7 +6,7 @@ What comes out is what a person sees, in reading order; nothing is summarised or
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from activities.contracts.errors import install
 
@@ -59,16 +59,30 @@ class Text:
     """What stands in the document and is no running text, by its kind: `references`, `page numbers`."""
 
 
-def from_pages(
-    pages: Iterable[str],
-    *,
+def whole(
+    text: str,
     title: str = "",
-    authors: tuple[str, ...] = (),
+    authors: Iterable[str] = (),
     meta: Mapping[str, str] | None = None,
     cut: str = "",
-    paged: bool = True,
 ) -> Text:
-    """Return a text of pages. `paged` keeps where each begins. Raises Unreadable where there is none."""
+    """Return a text as it is kept, with what is known of it. Raises Unreadable where there is none."""
+    text, too_long = tidied(text)
+    if not text:
+        raise Unreadable("there is no text in it")
+    return Text(
+        text,
+        " ".join(title.split())[:TITLE_CHARS],
+        tuple(filter(None, map(str.strip, authors))),
+        {key: value for key, value in (meta or {}).items() if value},
+        "; ".join(filter(None, (cut, too_long))),
+    )
+
+
+def from_pages(
+    pages: Iterable[str], title: str = "", authors: Iterable[str] = (), meta: Mapping[str, str] | None = None
+) -> Text:
+    """Return a text of pages that knows where each begins. Raises Unreadable where there is none."""
     pieces: list[str] = []
     starts: list[int] = []
     length = 0
@@ -79,9 +93,8 @@ def from_pages(
         if piece:
             pieces.append(piece)
             length += len(piece) + 2
-    text, too_long = tidied("\n\n".join(pieces))
-    offsets = tuple(min(start, len(text)) for start in starts) if paged else ()
-    return Text(not_empty(text), title[:TITLE_CHARS], authors, meta or {}, cut or too_long, offsets)
+    made = whole("\n\n".join(pieces), title, authors, meta)
+    return replace(made, pages=tuple(min(start, len(made.text)) for start in starts))
 
 
 def tidied(text: str) -> tuple[str, str]:
@@ -94,12 +107,6 @@ def tidied(text: str) -> tuple[str, str]:
     if len(text) <= MAX_CHARS:
         return text, ""
     return text[:MAX_CHARS], f"only the first {MAX_CHARS:,} of {len(text):,} characters were kept"
-
-
-def not_empty(text: str) -> str:
-    if not text:
-        raise Unreadable("there is no text in it")
-    return text
 
 
 def has_title(text: str, title: str) -> bool:

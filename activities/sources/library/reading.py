@@ -35,7 +35,7 @@ from activities.documents.open_document import read_odt, read_rtf
 from activities.documents.pdf import read_pdf
 from activities.documents.plain import mailbox_messages, read_mail, read_markdown, read_notebook, read_plain
 from activities.documents.speech import read_recording
-from activities.documents.text import Lacking, NoText, Text, Unreadable, from_pages
+from activities.documents.text import Lacking, NoText, Text, Unreadable, whole
 from activities.sources.library.bibliography import attached, bibtex_records, ris_records
 from activities.sources.library.records import SetAside as SetAside
 from activities.sources.library.records import has_text, is_row, read_record, records_in
@@ -184,7 +184,7 @@ def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evi
     rows_only = all(isinstance(value, dict) and is_row(value) for value in first)
     if rows_only and len(first) > 1 and kind not in BIBLIOGRAPHIES:
         rows = (_as_row(value) for value in chain(first, values) if isinstance(value, dict))
-        yield from _parts(_whole(from_pages(["\n".join(rows)], paged=False), name, path))
+        yield from _parts(_whole(whole("\n".join(rows)), name, path))
         return
     named: dict[str, tuple[str, str]] = {}
     for number, value in enumerate(chain(first, values), start=1):
