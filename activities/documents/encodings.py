@@ -76,6 +76,8 @@ same letters, since what declares it is mostly the other."""
 _DECLARED = re.compile(
     rb"<meta[^>]{0,200}charset=[\"']?([\w.:-]+)|^\s*<\?xml[^>]{0,100}encoding=[\"']([\w.:-]+)", re.IGNORECASE
 )
+_LETTER = re.compile("[^\\W\\d_a-zA-Z\u00aa\u00b2\u00b3\u00b5\u00b9-\u00be]|[a-z][\x80-\uffff][a-z]")
+"""A letter beyond ASCII, or what stands for one within a word."""
 _HIGH_WORD = re.compile(rb"\S*[\x80-\xff]\S*")
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 MAX_LOOKED_AT = 100_000
@@ -234,6 +236,9 @@ def _likely(lines: Sequence[bytes]) -> str | None:
     import chardet
 
     words = b" ".join(chain.from_iterable(map(_HIGH_WORD.findall, lines)))[:MAX_LOOKED_AT]
+    signs = words.decode(_MOST_COMMON, errors="replace")
+    if not _LETTER.search(signs) and not _share_odd(signs):
+        return _MOST_COMMON  # `5 \u00b5m \u00b1 2`, too little for a detector
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # it warns where none fits
         guesses = chardet.detect_all(
@@ -272,7 +277,7 @@ def _is_odd(before: str, character: str, after: str) -> bool:
     kind, amid = unicodedata.category(character), before.isalpha() and after.isalpha()
     if kind[0] == "C":
         return character not in "\xad\u200b\u200c\u200d\u200e\u200f\ufeff"
-    if kind[0] == "L":
+    if kind[0] == "L" and character not in _SIGNS:
         capital_within = kind == "Lu" and (before.islower() or (before.isalpha() and after.islower()))
         return capital_within or any(_mixed(character, other) for other in (before, after))
     if kind[0] == "M" or kind == "Zs":

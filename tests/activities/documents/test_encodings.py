@@ -69,6 +69,12 @@ def test_a_foreign_sentence_is_read_among_english_ones(text: str, encoding: str)
     assert decode(whole.encode(encoding)) == whole
 
 
+@pytest.mark.parametrize("said", ["a field of 3 m³", "about ¼ of it", "5 µg ± 2", "at 37 °C – or more", "£7"])
+def test_signs_among_english_words_are_those_of_windows(said: str) -> None:
+    text = f"The boats were given {said}."
+    assert decode(text.encode("cp1252")) == text
+
+
 @pytest.mark.parametrize("place", range(0, 90, 7))
 def test_a_broken_byte_costs_no_other_letter(place: int) -> None:
     text = "Das Ölbad verkürzte die Müdigkeit um 3 Tage.\nDie Fläche war größer, und die Übelkeit ließ nach."
