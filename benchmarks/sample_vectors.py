@@ -9,6 +9,7 @@ by.
 """
 
 import hashlib
+from functools import cache
 from itertools import chain
 
 import numpy as np
@@ -24,15 +25,17 @@ LARGEST = 15
 """The largest number of a row, so that it has five bits: with eight the files have 6.4 MB, so 4.2."""
 
 
+@cache
+def sample() -> tuple[Evidence, ...]:
+    """The documents of the sample."""
+    read = (read_file(b"", str(path), path.name) for path in sorted(SAMPLE.iterdir()))
+    return tuple(record for record in chain.from_iterable(read) if isinstance(record, Evidence))
+
+
 def sample_texts(model: Embedder) -> dict[str, list[str]]:
     """The title and the sentences of each document of the sample, as the library encodes them, by its
     text."""
-    texts: dict[str, list[str]] = {}
-    for path in sorted(SAMPLE.iterdir()):
-        for record in read_file(b"", str(path), path.name):
-            if isinstance(record, Evidence):
-                texts[record.text] = encoded_texts(record, model)
-    return texts
+    return {record.text: encoded_texts(record, model) for record in sample()}
 
 
 def write(model: Embedder) -> str:

@@ -134,7 +134,6 @@ def test_a_change_of_a_report_ends_although_another_command_took_its_worker(
     file_home: Path, library: str, paid: "dict[str, str]"
 ) -> None:
     """It has a worker with its settings again once the other run needs none."""
-    finished = ask(library)
     called, answer = threading.Event(), threading.Event()
 
     def slow(asked: Asked) -> Reply:
@@ -144,8 +143,10 @@ def test_a_change_of_a_report_ends_although_another_command_took_its_worker(
 
     with ReplayServer() as model, ExitStack() as at_end:
         at_end.callback(answer.set)
-        model.on("/chat/completions", slow)
         env = {**paid, "OPENAI_BASE_URL": model.url, "DETERMINATOR_MODEL": "m1"}
+        model.on("/chat/completions", sensible)
+        finished = ask(library, env=env)
+        model.on("/chat/completions", slow)
         changing = begin("change", finished.run_id, "Make it shorter.", env=env)
         at_end.callback(changing.kill)
         wait_until(called.is_set, what="the call of its model")

@@ -194,7 +194,7 @@ async def test_a_worker_without_memory_makes_the_same_run(tmp_path: Path, mode: 
     fails here."""
     fakes = Fakes(EvidenceStore.at(str(tmp_path)))
     fakes.script.mode = "deep"
-    fakes.script.sufficient_at = 2
+    fakes.script.sufficient_at = fakes.script.sections = 2  # each step is the replay of all before it
     async with (
         await WorkflowEnvironment.start_time_skipping(
             test_server_existing_path=str(TEST_SERVER), data_converter=DATA_CONVERTER

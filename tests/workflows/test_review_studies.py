@@ -162,6 +162,14 @@ def write_texts(folder: Path, numbers: range) -> None:
         (folder / f"pmid-{number + 1}.txt").write_text(full_text(number))
 
 
+async def reported(desk: Desk, folder: Path, protocol: Protocol = PROTOCOL, trials: int = TRIALS) -> Review:
+    """A review whose report waits, with the full texts of these trials."""
+    review = await begun(desk, protocol)
+    await texts_provided(review, folder, range(trials))
+    await decided(desk, review)
+    return review
+
+
 async def decided(desk: Desk, review: Review) -> None:
     """A person decides all that waits after the full texts, until the report waits."""
     async with asyncio.timeout(60):
@@ -250,9 +258,7 @@ def asked_since(desk: Desk, number: int) -> Counter[str]:
 async def test_only_amended_fields_are_extracted_again_and_nothing_else_is_read(
     desk: Desk, tmp_path: Path
 ) -> None:
-    review = await begun(desk)
-    await texts_provided(review, tmp_path / "texts")
-    await decided(desk, review)
+    review = await reported(desk, tmp_path / "texts")
     before = (await review.published()).findings
     calls = len(desk.server.bodies)
     town = ExtractionField(id="town", label="Where it was done")
@@ -282,9 +288,7 @@ async def test_only_amended_fields_are_extracted_again_and_nothing_else_is_read(
 async def test_an_overruled_full_text_changes_the_report_and_reads_only_what_it_brings(
     desk: Desk, tmp_path: Path
 ) -> None:
-    review = await begun(desk)
-    await texts_provided(review, tmp_path / "texts")
-    await decided(desk, review)
+    review = await reported(desk, tmp_path / "texts")
     calls = len(desk.server.bodies)
     assert len((await review.published()).findings.studies) == 5  # type: ignore[union-attr]
     await review.overrule(3, "exclude", reason="twice published", by="Ada", criterion="I1", full_texts=True)
@@ -305,9 +309,7 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     source = SourceQuery(source="library", query="the drug")
     protocol = PROTOCOL.replace(records=(), sources=(source,), living=Living(every_days=30))
     desk.found = [a_trial(number) for number in range(2)]
-    review = await begun(desk, protocol)
-    await texts_provided(review, tmp_path / "texts", range(2))
-    await decided(desk, review)
+    review = await reported(desk, tmp_path / "texts", protocol, 2)
     await review.approve(by="Ada")
     await desk.until(review, lambda seen: bool(seen.next_search))
     calls = len(desk.server.bodies)
@@ -391,9 +393,7 @@ async def test_a_decision_that_comes_while_it_searches_again_reaches_the_report(
         records=(), sources=(source,), living=Living(every_days=30), bias="none", outcomes=(), extraction=()
     )
     desk.found = [a_trial(number) for number in range(2)]
-    review = await begun(desk, protocol)
-    await texts_provided(review, tmp_path / "texts", range(2))
-    await decided(desk, review)
+    review = await reported(desk, tmp_path / "texts", protocol, 2)
     await review.approve(by="Ada")
     await desk.until(review, lambda seen: bool(seen.next_search))
     shown = list[str]()
@@ -544,9 +544,7 @@ async def test_a_living_review_tells_which_conclusion_changed_and_nothing_else(
     copy = f"{sys.executable} -c 'import sys; open(sys.argv[1], \"a\").write(sys.stdin.read())' {mail}"
     async with a_desk(temporal_client, tmp_path, review_command=copy) as desk:
         desk.server.script(model)
-        review = await begun(desk, living)
-        await texts_provided(review, tmp_path / "texts")
-        await decided(desk, review)
+        review = await reported(desk, tmp_path / "texts", living)
         await review.overrule(0, "exclude", reason="twice", by="Ada", criterion="I1", full_texts=True)
         await desk.until(review, lambda seen: seen.reports == 2 and seen.gate == "report")
         await review.approve(by="Ada")
