@@ -49,6 +49,8 @@ WHOLES = frozenset(map(Decimal, (1, 100)))
 """What shares and percentages are of; they may be added and subtracted as well."""
 BASES = frozenset(map(Decimal, (100, 1_000)))
 """People of whom a sentence says how many have an outcome (`12 of 100`), beside what is computed."""
+NOTHING = frozenset({Decimal(0)})
+"""A line of an account that comes to nothing: it may be added and subtracted."""
 FACTORS = WHOLES | frozenset(map(Decimal, (2, 7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
 """Constants of conversion: halves, days, months, hours, weeks, minutes, thousands; only for products and
 quotients."""
@@ -165,9 +167,9 @@ class Expression:
         self.operands[name], self.readings[name] = number, values
         before, behind = match.string[: match.start()].rstrip()[-1:], match.string[match.end() :][:1]
         around = {before, behind}
-        allowed = FACTORS if around & {*"*/"} else WHOLES if around & {*"+-"} else frozenset()
+        allowed = FACTORS if around & {*"*/"} else WHOLES | NOTHING if around & {*"+-"} else frozenset()
         # 100.00 is an amount
-        self.constants[name] = {v for v in values if v in allowed and v.as_tuple().exponent == 0}
+        self.constants[name] = {v for v in values if v in allowed and (not v or v.as_tuple().exponent == 0)}
         if before == "/":
             self.divisors.add(name)
         return f" {name} "
@@ -389,7 +391,7 @@ class Computations:
             readings = expression.readings[name]
             values[name] = [value for value in readings if value in self._stated]
             giving = [result for result in self.results if result.readings(operand)]
-            allowed = expression.constants.get(name, set()) & (WHOLES if giving else constants)
+            allowed = expression.constants.get(name, set()) & (NOTHING | (WHOLES if giving else constants))
             if name in expression.divisors:  # three parts a whole where a work has two thirds, as two of it
                 allowed |= {lower for upper, lower in self._fractions if upper in expression.values | {1}}
             if not values[name]:

@@ -58,6 +58,7 @@ BILL = """date,item,amount
         ("on p. 12 on April 3, 2024", []),
         ("from the 25th, for the 3rd time", []),
         ("at 14:30, 14.30 Uhr, 2:30 pm or 14h30", []),
+        ("before 16:30: ring", []),
         ("2024-04-03,4350.00", ["4350.00"]),
         ("on 3 April 2024, 3. M\u00e4rz 2024, 03.04.2024, 2024\u5e744\u67083\u65e5", []),
         ("COVID-19, CYP3A4, IL-6 and T2DM", []),

@@ -456,3 +456,17 @@ def test_a_day_follows_from_no_amount(text: str) -> None:
     assert Computations([amount], works, works).of(text, works).rows == ()
     assert Computations([amount, day], works, works).of(text, works).rows == (f"{day} = 2026-08-17",)
     assert Computations([amount], works, works).of("It is 17 pounds.", works).rows == (f"{amount} = 17",)
+
+
+@pytest.mark.parametrize(
+    ("expression", "text", "stands"),
+    [
+        ("9.93 + 7.10 + 0.00", "17.03 pounds", True),
+        ("0 - 7.10 + 9.93", "2.83 pounds", True),
+        ("9.93 * 0 + 12.5", "12.5 pounds", False),
+    ],
+)
+def test_a_line_of_nothing_may_stand_in_a_sum(expression: str, text: str, stands: bool) -> None:
+    works = ["It cost 9.93 and 7.10 pounds."]
+    made = Computations([expression], works, works).of(f"It is {text}.", works)
+    assert bool(made.rows) is stands
