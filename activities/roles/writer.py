@@ -184,7 +184,7 @@ def _title(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     words = line(text, MAX_TITLE_CHARS).rstrip(". ")
     titles = [prompt.question, step.title, *(work.title for work in prompt.shown.values())]
     claim = DraftClaim(text=words, kind="transition")
-    return gate.decided(claim, gate.heading(words, titles)) if words else None
+    return gate.decided(claim, gate.heading(words, titles, prompt.shown.values())) if words else None
 
 
 def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
@@ -193,7 +193,8 @@ def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     if not words:
         return None
     claim = DraftClaim(text=words, kind="transition")
-    return gate.decided(claim, gate.heading(words, [prompt.question, step.title]))
+    decision = gate.heading(words, [prompt.question, step.title], prompt.shown.values())
+    return gate.decided(claim, decision)
 
 
 def _near_misses(texts: Iterable[str], prompt: Prompt) -> tuple[DraftClaim, ...]:

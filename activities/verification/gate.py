@@ -263,13 +263,16 @@ def title(text: str, passages: Sequence[str]) -> Decision:
     return STANDS if set(terms(text)) <= held else refused("adds_to_claims")
 
 
-def heading(text: str, passages: Sequence[str]) -> Decision:
-    """Decide on words above a block: about those that the question does not have a second reader is asked."""
+def heading(text: str, passages: Sequence[str], documents: Collection[Evidence] = ()) -> Decision:
+    """Decide on words above a block: about those that the question does not have a second reader is asked.
+
+    `documents`: works that may have its numbers and names."""
     decision = title(text, passages)
     refusal = decision.refusal or Statement(code="")
     number = single(refusal.text("number")) if refusal.code == "number_missing" else None
     is_rate = number is not None and number.value in BASES
-    return ASK if refusal.code == "adds_to_claims" or is_rate else decision
+    is_stated = refusal.code in IN_WORKS and bool(stated_headings([text], documents))
+    return ASK if refusal.code == "adds_to_claims" or is_rate or is_stated else decision
 
 
 # fields of works

@@ -552,6 +552,10 @@ def test_a_number_of_a_heading_may_stand_in_any_work() -> None:
     for heading, state in (("INV-0359", "ask"), ("INV-0360", "refused")):
         text = f"| Item | {heading} |\n|---|---|\n| Call at night [E1] | 180.00 |"
         assert [claim.state for claim in written(text, works=works)[0].claims] == [state]
+        text = f"Pay.\n\n## Is {heading} due?\n\nPay 180.00 euros [E1]."
+        (paragraph,) = written(text, works=works)[0].paragraphs
+        assert paragraph.heading is not None
+        assert paragraph.heading.state == state
 
 
 def test_a_day_gets_the_sentence_that_states_it_in_its_language_and_no_other() -> None:
