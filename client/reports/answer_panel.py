@@ -69,7 +69,7 @@ def answer_parts(
         parts.append(Text(plain(f"Not reached: {answer.not_reached}")))
     if answer.unreadable and any(search.source == "library" for search in report.methodology.searches):
         count = counted(answer.unreadable, "file or record", "files or records")
-        parts.append(Text(f"Not read: {count}; see determinator documents"))
+        parts.append(Text(f"Not read, or only in part: {count}; see determinator documents"))
     parts += [Text(plain(sentence(one))) for one in report.statements if one.code == "nothing_pooled"]
     if stop_reason in BECAUSE:
         parts.append(Text(f"Ended early: {BECAUSE[stop_reason]}."))

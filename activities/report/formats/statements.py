@@ -344,7 +344,7 @@ WORDING: Mapping[str, Wording] = {
     "searches_failed": N_(
         "Failed searches of {source}: {failed} of {of} ({why}). What they would have found is not known."
     ),
-    "records_unreadable": N_("Records or files that could not be read and were set aside: {records}."),
+    "records_unreadable": N_("Records or files that could not be read, or only in part: {records}."),
     "source_not_searched": N_("{source} was not searched: {reason}"),
     "source_unreachable": N_("{source} was not searched: {reason}"),
     "sources_not_reached": N_("Not searched, because they cannot be reached from here: {sources}."),

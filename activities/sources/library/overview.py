@@ -77,5 +77,6 @@ def _state(
         evidence_ids=tuple(evidence_id for _, evidence_id, *_ in works),
         characters=sum(letters for *_, letters, _ in works),
         apart="; ".join(apart),
-        problems=(*problems, *cut, *encoding) or (("it holds no text",) if status == "unreadable" else ()),
+        problems=tuple(dict.fromkeys((*problems, *cut, *encoding)))
+        or (("it holds no text",) if status == "unreadable" else ()),
     )

@@ -142,4 +142,4 @@ def _unread(names: Sequence[str]) -> str:
     """Which files or records could not be read, by name; the worker's log has the reasons."""
     more = f" and {len(names) - 3} more" if len(names) > 3 else ""
     count = counted(len(names), "file or record", "files or records")
-    return f"{count} of the library could not be read: {', '.join(names[:3])}{more}"
+    return f"{count} of the library could not be read, or only in part: {', '.join(names[:3])}{more}"

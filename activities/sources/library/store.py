@@ -137,14 +137,15 @@ class Store:
             if self._has(file):  # another process was faster; its documents are searched by their numbers
                 return
             self._forget(path)
-            lacking = False
+            lacking = cut = False
             for item in itertools.islice(itertools.chain(first, items), MAX_DOCUMENTS + 1):
                 if isinstance(item, SetAside):
                     lacking = lacking or item.lacking
-                    self._database.execute(
-                        "INSERT INTO set_aside VALUES (?, ?, ?)", (path, item.name, item.reason)
-                    )
+                    self._set_aside(path, item.name, item.reason)
                     continue
+                if whole and not cut and (left_out := item.facts.get("cut")):
+                    self._set_aside(path, file.name, left_out)
+                    cut = True
                 item = _dated(item.replace(language=item.language or language_of(item.text)))
                 digest = hashlib.blake2b(item.text.encode(), digest_size=16).digest()
                 self._database.execute(
@@ -160,6 +161,9 @@ class Store:
             # what lacks a library is tried again when the folder is next opened
             stamp = (name, size, NEVER if lacking else mtime)
             self._database.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, *stamp, None))
+
+    def _set_aside(self, path: bytes, name: str, reason: str) -> None:
+        self._database.execute("INSERT INTO set_aside VALUES (?, ?, ?)", (path, name, reason))
 
     def _forget(self, path: bytes) -> None:
         self._database.execute(

@@ -20,6 +20,7 @@ from activities.sources.base import Exchange, reporting
 from activities.sources.library import encoding, index, store
 from activities.sources.library.files import FileStamp, Listing, documents_of, list_folder
 from activities.sources.library.index import KEPT_DAYS, Libraries, LibraryIndex
+from activities.sources.library.overview import files_of
 from activities.sources.library.reading import SetAside
 from activities.sources.library.source import SAMPLE, WHOLE, LibrarySource
 from activities.sources.library.store import Changed
@@ -99,9 +100,23 @@ async def test_files_that_cannot_be_read_are_named_and_an_empty_folder_says_so(t
     for name in ("a.pdf", "b.pdf", "c.pdf", "d.pdf"):
         (folder / name).write_bytes(b"no PDF at all")
     answer = await ask(source(tmp_path, folder), "compound 17")
-    assert answer.detail.startswith("4 files or records of the library could not be read: ")
+    assert answer.detail.startswith("4 files or records of the library could not be read, or only in part: ")
     assert answer.detail.endswith(": a.pdf, b.pdf, c.pdf and 1 more")
     assert answer.records[0].venue == "note.txt"
+
+
+async def test_a_file_that_is_read_in_part_is_counted_where_a_word_may_stand_in_the_rest(
+    tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else a report says that the word occurs in no document."""
+    monkeypatch.setattr("activities.documents.text.MAX_CHARS", 200)
+    (folder / "log.txt").write_text("The pump was checked and ran well. " * 9 + "The Zeppelin was sold.")
+    library = source(tmp_path, folder)
+    answer = await ask(library, "Who bought the Zeppelin?")
+    assert [word.word for word in answer.absent] == ["Zeppelin"]
+    assert (answer.set_aside, "only in part: log.txt" in answer.detail) == (1, True)
+    (state,) = (file for file in files_of(folder, library._libraries.open(folder)) if file.name == "log.txt")
+    assert (state.status, len(state.problems)) == ("indexed", 1)
 
 
 class Counting:
