@@ -1,5 +1,6 @@
 """`determinator review` at a terminal: a protocol, keys, refusals in a line, exports without names."""
 
+import asyncio
 import csv
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,6 +18,7 @@ from client.failures import BadInput
 from client.reviews.drafting import drafted
 from client.reviews.review import Review
 from client.reviews.tasks import Task
+from determinator import Determinator
 from tests.client.harness import determinator, inside, wait_until
 from tests.fake_openai import FakeOpenAI, says
 from workflows.review.types import ReviewGate, ReviewProgress
@@ -159,6 +161,21 @@ def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path
     wait_until(lambda: inside("review", "status", review, "--json").json()["phase"] == "cancelled")
     late = determinator("review", "screen", review, "--by", "ada", stdin="i\n")
     assert (late.code, "is over" in late.err) == (2, True), late
+
+
+def test_a_review_that_was_ended_from_outside_says_why(file_home: Path) -> None:
+    Path("a.csv").write_text("title,abstract\nOne,It was tried.\n")
+    Path("protocol.toml").write_text(PROTOCOL.replace("By keys", "Ended"))
+    review = inside("review", "start", "protocol.toml").out.split()[0]
+
+    async def end() -> None:
+        async with Determinator() as client:
+            server = (await client.review(review)).connection.client
+            await server.get_workflow_handle(review).terminate()
+
+    asyncio.run(end())
+    status = inside("review", "status", review).out
+    assert f"{review} (terminated)\nit ended because " in status
 
 
 class Stepping(Review):
