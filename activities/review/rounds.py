@@ -19,6 +19,7 @@ from activities.review.results import ScreenerAccuracy
 from activities.review.state import Course, Sample
 from activities.review.stopping import (
     ERROR,
+    NO_ERRORS,
     Counts,
     Errors,
     errors,
@@ -79,8 +80,10 @@ class _Settled:
         """Compute what both screeners missed and included by mistake.
 
         The sensitivity of each is measured on what is known without it to be relevant: what a person labelled
-        as included, and what the other one included and stands.
+        as included, and what the other one included and stands. Where a person labelled all there are none.
         """
+        if all(map(self.marks.is_labelled, self.included)):
+            return NO_ERRORS
         marks, relevant = self.marks, [record for record, included in self.included.items() if included]
         screened = [record for record in relevant if not marks.is_labelled(record)]
         shares = []

@@ -160,6 +160,12 @@ def test_a_screener_who_is_unsure_excludes_nothing() -> None:
     assert (made.specificity.hits, made.specificity.of) == (1, 1)
 
 
+def test_where_a_person_labelled_every_record_nothing_was_missed() -> None:
+    own = Marks.of(12).with_labels({record: "i" if record < 2 else "e" for record in range(12)})
+    ended, _ = next_round(Course(total=12), own, lambda _, unread: list(unread), "seed")
+    assert (ended.phase, ended.recall) == ("done", 1.0)
+
+
 def test_rounds_read_all_or_stop_and_an_overruled_decision_changes_the_stated_recall() -> None:
     total = 60
     truth = {record: record % 10 == 0 for record in range(total)}
