@@ -6,10 +6,14 @@ from contextlib import contextmanager
 from datetime import timedelta
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import BaseModel, Field, ValidationError
-from temporalio.client import WorkflowUpdateFailedError, WorkflowUpdateRPCTimeoutOrCancelledError
+from temporalio.client import (
+    WorkflowHandle,
+    WorkflowUpdateFailedError,
+    WorkflowUpdateRPCTimeoutOrCancelledError,
+)
 from temporalio.service import RPCError, RPCStatusCode
 
 from activities.contracts.errors import DecisionError, Refused
@@ -190,7 +194,7 @@ class Review:
 
     async def cancel(self) -> None:
         """Stop a review; a report of what there is is still made."""
-        await self.connection.client.get_workflow_handle(self.id).cancel()
+        await (await self._under_way()).cancel()
 
     async def decide(
         self,
@@ -386,12 +390,15 @@ class Review:
 
         return await asyncio.to_thread(write)
 
-    async def _signal(self, name: str, payload: object = None) -> None:
+    async def _under_way(self) -> WorkflowHandle[Any, Any]:
+        """Return the handle of its workflow. Raises BadInput where it is over."""
         row = await self.row()
         if row.status != "running":
             raise BadInput(f"{self.id} is over ({row.status})")
-        handle = self.connection.client.get_workflow_handle(self.id)
-        await handle.signal(name, args=[] if payload is None else [payload])
+        return self.connection.client.get_workflow_handle(self.id)
+
+    async def _signal(self, name: str, payload: object = None) -> None:
+        await (await self._under_way()).signal(name, args=[] if payload is None else [payload])
 
     async def send(self, name: str, content: type[BaseModel], **values: object) -> str:
         """Send a message that the review may refuse; return what became of it. Raises BadInput."""
@@ -409,8 +416,8 @@ class Review:
                 raise error.__cause__ from None
             raise NoAnswer("no worker has answered for the review in time; send it again") from error
         except RPCError as error:
-            if error.status is RPCStatusCode.NOT_FOUND and (row := await self.row()).status != "running":
-                raise BadInput(f"{self.id} is over ({row.status})") from error
+            if error.status is RPCStatusCode.NOT_FOUND:
+                await self._under_way()
             raise
         return answer
 

@@ -161,6 +161,8 @@ def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path
     wait_until(lambda: inside("review", "status", review, "--json").json()["phase"] == "cancelled")
     late = determinator("review", "screen", review, "--by", "ada", stdin="i\n")
     assert (late.code, "is over" in late.err) == (2, True), late
+    late = inside("review", "cancel", review)
+    assert (late.code, "is over" in late.err) == (2, True), late
 
 
 def test_a_review_that_was_ended_from_outside_says_why(file_home: Path) -> None:
