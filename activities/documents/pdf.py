@@ -1,8 +1,8 @@
 """The text of a PDF as a viewer shows it: paragraphs over lines, columns and pages, rows of tables, captions.
 
-PDFium finds the letters (`pdf_letters`); `pdf_layout` orders them. What stands on a page and is no text of
-its document is kept apart: running heads, numbers of pages and lines, contents, labels of figures and
-references.
+PDFium finds the letters (`pdf_characters`, `pdf_letters`); `pdf_layout` orders them. What stands on a page
+and is no text of its document is kept apart: running heads, numbers of pages and lines, contents, labels of
+figures and references.
 """
 
 import re

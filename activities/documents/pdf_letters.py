@@ -3,21 +3,19 @@
 import ctypes
 import math
 import re
-import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
-from itertools import groupby, islice, pairwise
-from statistics import median_low
+from itertools import groupby, islice
 from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfDocument, PdfPage
 
 from activities.documents.blocks import script
+from activities.documents.pdf_characters import NO_LETTER, Piece, characters, mended
 from activities.documents.pdf_page import (
-    HYPHEN,
     RULE,
     SMALLER,
     TO_THE_LEFT,
@@ -37,8 +35,6 @@ MIN_BLANK = 0.6
 """Width of a blank between words of fixed width at least, in letters."""
 RAISED = 0.07
 """Distance from the line, in heights of a letter, of a super- or subscript, which is smaller as well."""
-MAX_LETTERS = 100_000
-"""Letters of one page that are read: a page of small print has 20,000."""
 MAX_OBJECTS = 20_000
 """Drawn objects of a page that are looked at."""
 MIN_DRAWN = 8
@@ -50,8 +46,6 @@ MIN_BULLET, MAX_BULLET = 0.2, 0.6
 """Height of a bullet that is drawn, in heights of a letter."""
 _DRAWN_NOTES = (3, 13, 20)
 """Annotations of which a viewer shows the words on the page: free text, stamps and the fields of forms."""
-NO_LETTER = "\u00ad"
-"""A soft hyphen, and what stands in the place of an accent that is on its letter."""
 _VISIBLE = re.compile(r"\S+")
 _LINE = re.compile(r"[^\r\n]+")
 _SYLLABLES = re.compile("[\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
@@ -60,41 +54,10 @@ _OTHER_BRACKETS = str.maketrans("()[]{}\u00ab\u00bb", ")(][}{\u00bb\u00ab")
 _LATIN = re.compile("[A-Za-z]")
 _SINGLE = re.compile(f"[{NO_LETTER}\u221a]|{TO_THE_LEFT.pattern}")
 """Letters and roots whose places are looked at one by one."""
-MIN_SPACE = 0.1
-"""Width of a blank at least, in heights of a letter."""
-_ACCENTS = dict(
-    zip(
-        "`\u00b4^\u02c6~\u02dc\u00af\u02d8\u02d9\u00a8\u02da\u02dd\u02c7\u00b8",
-        "\u0300\u0301\u0302\u0302\u0303\u0303\u0304\u0306\u0307\u0308\u030a\u030b\u030c\u0327",
-        strict=True,
-    )
-)
-"""Accents that stand by themselves -> those that are part of a letter."""
-_ACCENT = re.compile(f"[{re.escape(''.join(_ACCENTS))}]")
-_CODES = {
-    **dict.fromkeys((2, 0xFFFE), HYPHEN),
-    **dict.fromkeys((0xF0B7, 0xF0A7, 0xF0D8), "\u2022"),
-    **dict(zip(range(0x0B, 0x10), "\ufb00\ufb01\r\ufb03\ufb04", strict=True)),
-    **dict(zip(range(0x10, 0x17), "\u201c\u201d\u201e\u00ab\u00bb\u2013\u2014", strict=True)),
-    **dict(zip(range(0x1B, 0x20), "\ufb00\ufb01\ufb02\ufb03\ufb04", strict=True)),
-}
-"""Hyphens at the ends of lines; bullets of Word; ligatures and quotation marks of TeX's fonts."""
-_WIDE = re.compile("[\ud800-\udbff][\udc00-\udfff]|[\U0001d400-\U0001d7ff]")
-"""A character beyond the first 65,536 in two halves, as PDFium has most; a letter of formulas."""
-_CODED = re.compile(f"[{re.escape(''.join(map(chr, (0, *_CODES))))}\ud800-\udfff]")
-"""Characters that stand for others, and those that are none."""
-_FIRST_H = re.compile(r"(?<![^\W\d_])h(?=\S)")
-MAX_BRACKETED = 40
-"""Characters between brackets that are letters by their place in a font."""
 MIN_MEASURED = 4
 """Letters of one width that tell a font of fixed width."""
-_STRUCK = re.compile("6\\s?[=\u2208\u2261\u2282\u2286\u223c]")
-"""A stroke, whose place in a font of TeX is that of the 6, and the sign through which it goes."""
-_SPACED = re.compile(r"(?<!\S)[^\W\d_](?: [^\W\d_]){3,}(?!\S)")
-MAX_SPACING = 0.6
-"""Space between the letters of a word that is set wide at most, in heights of a letter."""
-_LONE_RETURN = re.compile(r"\r(?=[a-z]{2})")
-"""The ligature whose place is that of the character with which PDFium ends lines, within a word."""
+MIN_SPACE = 0.1
+"""Width of a blank at least, in heights of a letter."""
 _MATH = re.compile(
     r"CM(MI|SY|EX)|MSBM|MSAM|(?<!DejaVu)Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath",
     re.IGNORECASE,
@@ -113,16 +76,6 @@ _BOLD = re.compile(
 )
 
 
-class _Piece(NamedTuple):
-    """Letters of a word that are of one size and stand on one line."""
-
-    text: str
-    left: float
-    right: float
-    base: float
-    size: float
-
-
 class _Font(NamedTuple):
     math: bool
     fixed: bool
@@ -134,7 +87,7 @@ class _Font(NamedTuple):
 class _Word:
     __slots__ = ("angle", "base", "font", "left", "length", "pieces", "right", "size")
 
-    def __init__(self, pieces: list[_Piece], font: _Font, angle: float) -> None:
+    def __init__(self, pieces: list[Piece], font: _Font, angle: float) -> None:
         self.pieces, self.font, self.angle = pieces, font, angle
         largest, self.left, self.right = pieces[0], pieces[0].left, pieces[0].right
         self.length = len(pieces[0].text)
@@ -150,7 +103,7 @@ class _Word:
         if len(self.pieces) == 1 and self.size > SMALLER * size:
             return self.pieces[0].text
 
-        def place(piece: _Piece) -> str:
+        def place(piece: Piece) -> str:
             off = piece.base - base
             if piece.size > SMALLER * size or abs(off) < RAISED * size:
                 return ""
@@ -191,7 +144,7 @@ def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
     largest: _Word | None = None
     texts = page.get_textpage()
     try:
-        text = _characters(texts.raw)
+        text = characters(texts.raw)
         if _SYLLABLES.search(text):
             text = _with_whole_syllables(text, texts.raw, page)
         mirrored = is_right_to_left(text)
@@ -287,59 +240,7 @@ def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
         some = [box] if box is not None else []
 
 
-def _characters(raw: _Raw) -> str:
-    count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
-    codes: Sequence[int] = (ctypes.c_ushort * (count + 1))()
-    if pdfium.FPDFText_GetText(raw, 0, count, codes) != count + 1:  # it leaves out what is no character
-        codes = [*map(partial(pdfium.FPDFText_GetUnicode, raw), range(count)), 0]
-    text = "".join(chr(code) if code < 0x110000 else " " for code in codes[:-1])
-    text = _CODED.sub(_character, _WIDE.sub(_whole, text))
-    return _LONE_RETURN.sub("\ufb02", text)
-
-
-def _with_negations(text: str, piece_of: Callable[..., _Piece]) -> str:
-    """Return a text whose signs that are struck through are one character."""
-    letters = list(text)
-    for match in _STRUCK.finditer(text):
-        stroke, sign = match.start(), match.end() - 1
-        if abs(piece_of(stroke, stroke + 1).left - piece_of(sign, sign + 1).left) < 1:
-            letters[stroke] = unicodedata.normalize("NFC", f"{text[sign]}\u0338")
-            letters[stroke + 1 : sign + 1] = NO_LETTER * (sign - stroke)
-    return "".join(letters)
-
-
-def _with_spaced_words(text: str, piece_of: Callable[..., _Piece]) -> str:
-    """Return a text without the blanks between the letters of words that are set wide."""
-    letters = list(text)
-    for match in _SPACED.finditer(text):
-        places = range(match.start(), match.end(), 2)
-        pieces = [piece_of(place, place + 1) for place in places]
-        gaps = [after.left - before.right for before, after in pairwise(pieces)]
-        usual = median_low(gaps)
-        if 0 < usual < MAX_SPACING * pieces[0].size:
-            for place, gap in zip(places, gaps, strict=False):
-                letters[place + 1] = NO_LETTER if gap < 1.5 * usual else text[place + 1]
-    return "".join(letters)
-
-
-def _with_angle_brackets(text: str, raw: _Raw) -> str:
-    """Return a text with the brackets of TeX's font of symbols, whose names tell PDFium no character."""
-    letters = list(text)
-    name = ctypes.create_string_buffer(128)
-
-    def is_symbol(number: int) -> bool:
-        pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
-        return b"CMSY" in name.value or b"LMMathSymbols" in name.value
-
-    for opening in filter(is_symbol, (match.start() for match in _FIRST_H.finditer(text))):
-        letters[opening] = "\u27e8"
-        ends = (n for n in range(opening, min(opening + MAX_BRACKETED, len(text))) if text[n] == "i")
-        if (closing := next(filter(is_symbol, ends), None)) is not None:
-            letters[closing] = "\u27e9"
-    return "".join(letters)
-
-
-def _fixed_fonts(raw: _Raw, text: str, piece_of: Callable[..., _Piece]) -> frozenset[int]:
+def _fixed_fonts(raw: _Raw, text: str, piece_of: Callable[..., Piece]) -> frozenset[int]:
     """Return the fonts of a page whose letters are all of one width, as bitmaps of TeX do not say."""
     widths: defaultdict[int, dict[str, float]] = defaultdict(dict)
     for number, letter in enumerate(text):
@@ -364,18 +265,6 @@ def _first_letter(word: str) -> int:
     return next((place for place, character in enumerate(word) if character.isalnum()), 0)
 
 
-def _whole(halves: re.Match[str]) -> str:
-    """Return a character in the place of its first half; a letter of a formula as a plain one."""
-    character = halves[0].encode("utf-16", "surrogatepass").decode("utf-16")
-    plain = unicodedata.normalize("NFKC", character)
-    return (plain if len(plain) == 1 else character) + NO_LETTER * (len(halves[0]) - 1)
-
-
-def _character(match: re.Match[str]) -> str:
-    """Return what a character stands for; a blank for what is none."""
-    return _CODES.get(ord(match[0]), " ")
-
-
 def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
     """Yield the words of a page; those of an even line that stand beside each other as one."""
     matrix, box = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
@@ -383,9 +272,7 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
     turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
     name = ctypes.create_string_buffer(128)
     piece_of = _pieces(raw, turned, mirrored=mirrored)
-    for drawn_apart in (_with_accents, _with_negations, _with_spaced_words):
-        text = drawn_apart(text, piece_of)
-    text = _with_angle_brackets(text, raw)
+    text = mended(text, raw, piece_of)
     fixed_fonts = cache(partial(_fixed_fonts, raw, text, piece_of))
 
     def font_and_angle(number: int) -> tuple[_Font, float]:
@@ -414,7 +301,7 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
             and not _SINGLE.search(word)
             and pdfium.FPDFText_CountRects(raw, first, end - first) == 1
         )
-        pieces: list[_Piece] = []
+        pieces: list[Piece] = []
         parts = [(first, end)] if whole else [(number, number + 1) for number in range(first, end)]
         if not whole and _is_written_left(word):
             parts = _to_the_left(parts, raw, piece_of, 1 if mirrored else -1)
@@ -462,16 +349,16 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
             if not font.fixed and -0.3 * size < begin - right < GAP * size:
                 row.append(match[0])
             else:
-                yield _Word([_Piece(" ".join(row), left, right, base, size)], font, angle)
+                yield _Word([Piece(" ".join(row), left, right, base, size)], font, angle)
                 row, left = [match[0]], begin
             right = end
-        yield _Word([_Piece(" ".join(row), left, right, base, size)], font, angle)
+        yield _Word([Piece(" ".join(row), left, right, base, size)], font, angle)
 
 
 def _to_the_left(
     parts: Sequence[tuple[int, int]],
     raw: _Raw,
-    piece_of: Callable[..., _Piece],
+    piece_of: Callable[..., Piece],
     sign: int,
 ) -> list[tuple[int, int]]:
     """Return the letters of a word that is written to the left in their order.
@@ -513,47 +400,12 @@ def _with_whole_syllables(text: str, raw: _Raw, page: PdfPage) -> str:
     return "".join(letters)
 
 
-def _with_accents(text: str, piece_of: Callable[..., _Piece]) -> str:
-    """Return a text with its accents on the letters that they are drawn over, wherever they stand in it."""
-    accents = [match.start() for match in _ACCENT.finditer(text)]
-    if not accents:
-        return text
-    letters = list(text)
-    places = [(piece_of(n, n + 1), n) for n, letter in enumerate(text) if letter.isalpha()]
-    for number in accents:
-        accent = piece_of(number, number + 1)
-        middle, reach = accent.left + accent.right, 0.2 * accent.size
-        over = min(
-            (
-                (abs(place.left + place.right - middle), n)
-                for place, n in places
-                if abs(place.left + place.right - middle) < 2 * reach
-                and abs(place.base - accent.base) < 2 * reach
-            ),
-            default=None,
-        )
-        if over is None:
-            continue
-        letter = letters[over[1]].replace("\u0131", "i")
-        composed = unicodedata.normalize("NFC", letter + _ACCENTS[text[number]])
-        if len(composed) > 1:
-            continue
-        letters[over[1]], letters[number] = composed, NO_LETTER
-        # blanks around an accent are those of its own place
-        before = next((n for n in range(number - 1, -1, -1) if not text[n].isspace()), number)
-        after = next((n for n in range(number + 1, len(text)) if not text[n].isspace()), number)
-        gap = piece_of(after, after + 1).left - piece_of(before, before + 1).right
-        if -reach < gap < reach:
-            letters[before + 1 : after] = [NO_LETTER] * (after - before - 1)
-    return "".join(letters)
-
-
-def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., _Piece]:
+def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., Piece]:
     """Return a function from the numbers of the first character and of the one behind to their piece."""
     box, across, up, matrix = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double(), pdfium.FS_MATRIX()
     to_box, to_across, to_up, to_matrix = map(ctypes.byref, (box, across, up, matrix))
 
-    def piece(first: int, end: int, text: str = "") -> _Piece:
+    def piece(first: int, end: int, text: str = "") -> Piece:
         pdfium.FPDFText_GetLooseCharBox(raw, first, to_box)
         pdfium.FPDFText_GetCharOrigin(raw, first, to_across, to_up)
         pdfium.FPDFText_GetMatrix(raw, first, to_matrix)
@@ -566,12 +418,12 @@ def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., _Piece]:
         for _ in range(turns):
             left, bottom, right, top, x, y = bottom, -right, top, -left, y, -x
         left, right = (-right, -left) if mirrored else (left, right)
-        return _Piece(text, left, right, y, size)
+        return Piece(text, left, right, y, size)
 
     return piece
 
 
-def _large_symbol(raw: _Raw, number: int, piece: _Piece) -> _Piece:
+def _large_symbol(raw: _Raw, number: int, piece: Piece) -> Piece:
     """Return a sum or a root as the sign that it is, on the line on which its middle stands."""
     sides = [ctypes.c_double() for _ in range(4)]
     if not pdfium.FPDFText_GetCharBox(raw, number, *map(ctypes.byref, sides)):
