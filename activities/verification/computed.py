@@ -94,6 +94,8 @@ _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
 _FRACTION = re.compile(r"(?<!\d\d)(?<=\d)\u2044")
 """The line of a fraction of one character (`\u2154`), which no whole number stands before."""
+_PART = re.compile(r"(?<=\w{3})teln?\b")
+"""The end of a part in German, whose ordinal is read as `third` is: `zwei Drittel`."""
 _NAME = re.compile(r"n\d+")
 _DAYS = re.compile(r"days\([^()]*\)")
 
@@ -284,7 +286,7 @@ class Computations:
         self._signed = {value for number in stated for value in number.signed}
         languages = {language_of_question(work) or ENGLISH for work in works}
         self._stated |= {day for language in languages for day in days_of(works, language)}
-        pairs = [pair for text in sources for pair in pairwise(read(text).numbers)]
+        pairs = [pair for text in sources for pair in pairwise(read(_PART.sub("te", text)).numbers)]
         parts = [(a, b) for a, b in pairs if b.role == "ordinal" and b.start - a.end == 1]
         self._fractions = {(upper.value, lower.value) for upper, lower in parts}
         """Fractions in words: two thirds."""

@@ -220,6 +220,13 @@ def test_a_fraction_in_words_is_a_figure_and_what_it_parts_by_alone_is_none(
     assert computed_from(text, [shown], FRACTION, FRACTION).missing == (() if follows else (text.split()[2],))
 
 
+def test_a_fraction_in_german_words_is_a_figure_too() -> None:
+    works = ("Zwei Drittel der 1.200 Mitglieder haben gestimmt, und das war im Verein noch nie so.",)
+    made = computed_from("Es waren 800 Mitglieder.", ["1.200 * 2 / 3"], works, works)
+    assert made.rows == ("1.200 * 2 / 3 = 800",)
+    assert computed_from("Es waren 1.203 Mitglieder.", ["1.200 + 3"], works, works).missing == ("1.203",)
+
+
 def test_a_number_of_something_else_is_no_span_of_days() -> None:
     letter = "The bill of 2 May 2025 for 14 rooms is due within 10 business days; others within 30 days."
     for shown, due, missing in (
