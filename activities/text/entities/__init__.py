@@ -49,7 +49,6 @@ _MAX_PIECES = 16
 """Pieces of the longest name."""
 _DASHES = ("-", "\u2010", "\u2011", "\u2013")
 """What joins a word to a longer name: `iron-sulfur`, `[11C]-raclopride`."""
-_SUBSTANCES = ("drug", "chemical", "drug_class")
 _PREFERENCE: tuple[Kind, ...] = ("drug", "disease", "drug_class", "phenotype", "protein", "chemical")
 
 
@@ -156,17 +155,13 @@ def key(name: str) -> str:
 def link(text: str) -> tuple[Entity, ...]:
     """Return the entities a text names, in order, none within another: the longest name counts."""
     parts = pieces(text)
-    entities: list[Entity] = []
-    at = 0
+    entities, at = list[Entity](), 0
     while at < len(parts):
-        last, entry = _longest(text, parts, at) or (at + 1, None)
+        start = parts[at].start
+        at, entry = _longest(text, parts, at) or (at + 1, None)
         if entry is not None:
-            # after `anti-` stands what is worked against
-            is_opposed = at > 0 and parts[at].joined and parts[at - 1].key == "anti"
-            if not (is_opposed and entry.kind in _SUBSTANCES):
-                start, end = parts[at].start, parts[last - 1].end
-                entities.append(replace(entry, surface=text[start:end], start=start, end=end))
-        at = last
+            end = parts[at - 1].end
+            entities.append(replace(entry, surface=text[start:end], start=start, end=end))
     return tuple(entities)
 
 
