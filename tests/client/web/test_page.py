@@ -136,7 +136,7 @@ async def test_a_question_is_asked_with_the_form_and_what_is_wrong_with_it_is_sa
 def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None:
     with pytest.raises(ValidationError, match="at most 50"):
         options_of({"columns": ",".join(map(str, range(5_000)))}, shared=True, models=[])
-    with pytest.raises(BadInput, match=r"columns: .* at most 14"):
+    with pytest.raises(BadInput, match=r"columns: .* the most is 14"):
         build_request(Settings(), QUESTION, {"columns": [*map(str, range(15))]})
     with pytest.raises(BadInput, match="60 characters"):
         build_request(Settings(), QUESTION, {"columns": ["c" * 61]})
