@@ -40,8 +40,10 @@ _BULLET = re.compile(r"^[-*+\u2022\u2013][ \t]+")
 """What marks an item of a list and says nothing, unlike the number of a clause."""
 _SAYS = re.compile(r"[.!\u3002\uff01\u0964][\"'\u201d\u300d)\]]*$|^[^:\uff1a]{2,60}(?:: |\uff1a)\S")
 """A sentence with its stop; a label with what it says, as lists and rows of tables have them."""
-_CLOSING = re.compile(r"[*_\"')\]\u201d\u300d]+(?=\s)")
-"""Marks that end what stands before them, where the splitter puts them behind the end: `**Jobs hang.**`."""
+_RAISED = "[\u00b9\u00b2\u00b3\u2070-\u2079]"
+_CLOSING = re.compile(rf"(?:[*_\"')\]\u201d\u300d]+|{_RAISED}(?:[,\u2013-]?{_RAISED})*)(?=\s)")
+"""Marks that end what stands before them, where the splitter puts them behind the end: `**Jobs hang.**`, and
+raised numbers of notes."""
 _FIRST_WORD = re.compile(r"\s*([^\W\d_]{2,}(?=[\s,;.])|[\u00aa\u00ba])")
 _ENUMERATOR = re.compile(r"\s?\(?(?:[ivx]{1,4}|[a-h]|\d{1,2})\) ")
 """The mark of an item within a sentence: `either i) two years of one or ii) two of the other`."""
@@ -54,6 +56,8 @@ _UNIT = re.compile(
 Its number has at most three digits: `In 1995 L. Smith` names somebody."""
 _GLUED = re.compile(r"(?<=[\w)\]][a-z)\]])\.(?=[A-Z][a-z]{2})")
 """A stop with a sentence right behind it."""
+_NOTED = re.compile(r"(?<=[a-z]{4}\.)(?<!para\.)(?<!sect\.)\d{1,3}(?:[,\u2013-]\d{1,3})*(?=\s+[A-Z])")
+"""The number of a note or reference right behind a stop: `lowered mortality.12 However`."""
 _INITIAL = re.compile(r"\W*[^\W\d_]\.\s*")
 _ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.\s*$")
 ORDINALS = frozenset(
@@ -251,7 +255,8 @@ def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
             yield start, start + mark.end() + first[1]
             yield from ((start + mark.end() + one, start + mark.end() + last) for one, last in others)
         else:
-            inner = {*(glued.end() for glued in _GLUED.finditer(piece)), *ends_at_units(piece)}
+            stops = (stop.end() for stops in (_GLUED, _NOTED) for stop in stops.finditer(piece))
+            inner = {*stops, *ends_at_units(piece)}
             yield from pairwise([start, *(start + place for place in sorted(inner)), end])
 
 

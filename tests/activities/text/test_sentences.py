@@ -279,3 +279,23 @@ def test_a_short_line_that_ends_with_the_stop_of_its_script_is_no_heading() -> N
         "\u674e\u660e\u53d6\u5f97\u4e24\u4efd\u62a5\u4ef7\u3002",
     )
     assert [unit.is_row for unit in units("\n\n".join(lines))] == [False, False]
+
+
+@pytest.mark.parametrize("marks", [("1,2", "3"), ("\u00b9,\u00b2", "\u00b3")])
+def test_the_number_of_a_note_behind_a_stop_ends_its_sentence(marks: tuple[str, str]) -> None:
+    first, second = (
+        f"{text}{mark}"
+        for text, mark in zip(
+            (
+                "The drug lowered mortality in every trial.",
+                "It lasted for two years in most of them.",
+            ),
+            marks,
+            strict=True,
+        )
+    )
+    last = "See para.4 The tenant pays the rent on time."
+    document = Evidence(
+        evidence_id="doc:1", source="library", title="Report", text=f"{first} {second} {last}"
+    )
+    assert [sentence.quote for sentence in sentences(document)] == [first, second, last]
