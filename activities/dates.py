@@ -44,6 +44,12 @@ _MONTH_BEFORE = re.compile(rf"(?<!{_LETTERS})({_LETTERS}{{3,12}})\.?\s\Z")
 BEFORE = 15
 """Characters that the name of a month before a day has at most."""
 _YEAR_BEHIND_DAY = re.compile(rf"(?:{_LETTERS}{{2}})?,?\s(\d{{4}})(?!\d)")
+_FIRST_DAY = re.compile(
+    rf"(?<![\d.,/-])(\d{{1,2}})(?:\.|{_LETTERS}{{2}})?(?:\s?[-\u2013]\s?"
+    r"|\s(?:to|and|or|bis|und|oder|au|et|ou|al?|y|o|e|tot|en|til|till|och|og|do|i)\s)\Z",
+    re.IGNORECASE,
+)
+"""The day before another one of its month: `25 to 31 August`."""
 _JOINED = re.compile(rf"({_LETTERS}{{3,12}})-(?=\d)")
 
 
@@ -112,6 +118,9 @@ def _days(text: str, language: str) -> Iterator[_Day]:
             behind - start < 4 and _with_month(text, start, behind, months)
         )
         if found and 1 <= found[3] <= 12 and 1 <= found[4] <= 31:
+            first = _FIRST_DAY.search(text, max(start - BEFORE, end), start)
+            if found[0] == start and first and 0 < int(first[1]) < found[4]:
+                yield first.start(), first.end(1), 0, found[3], int(first[1])
             end = found[1]
             yield found
 

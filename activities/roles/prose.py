@@ -226,7 +226,7 @@ class _Reader:
 
     def _field(self, token: Token) -> str:
         """Return a field of a table; labels of works alone cite them, in brackets or not."""
-        text = self._text(token)[1]
+        text = " ".join(filter(None, self._text(token)))
         labels = _SEPARATORS.split(text.strip().upper())
         known = all(label in (*self._works, GENERAL) for label in labels)
         return self.marked(f"[{', '.join(labels)}]") if known else text

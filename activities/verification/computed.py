@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
 from itertools import chain, islice, pairwise, product
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 from babel.dates import format_date, format_timedelta
 from babel.numbers import format_decimal
@@ -296,6 +296,7 @@ class Computations:
         within = (days for line in lines for days in _DAYS.findall(line))
         spans = _counted_days(sources, languages) if any(map(_dates, lines)) else set()
         self._no_spans = self._stated - spans - WHOLES
+        self._stated |= spans
         self._waiting = [*map(Expression, dict.fromkeys((*lines, *within)))]
         # what an expression gives may be a number or a date of others
         for constants in (WHOLES, FACTORS):
@@ -497,20 +498,26 @@ def _written(result: Result, digits: str | None, language: str) -> str:
 
 
 def _counted_days(texts: Sequence[str], languages: Iterable[str]) -> set[Decimal]:
-    """Return the numbers with a word for days beside them: a day and so many rooms are no day."""
-    words = [
-        format_timedelta(timedelta(days), "day", threshold=9, locale=locale_of(language)).strip("12\u00a0 ")
-        for language in languages
-        for days in (1, 2)
-    ]
-    beside = re.compile("|".join(words), re.IGNORECASE).search
-    return {
-        value
-        for text in map(normalise, texts)
-        for number in figures(text)
-        if beside(text, max(number.start - CHARS_BEFORE, 0), number.end + CHARS_BEHIND)
-        for value in number.values
-    }
+    """Return the numbers of days and weeks that texts name: a day and so many rooms are no day."""
+    counted: set[Decimal] = set()
+    languages = tuple(languages)
+    units: tuple[tuple[Literal["day", "week"], int], ...] = (("day", 1), ("week", 7))
+    for unit, days in units:
+        words = [
+            format_timedelta(timedelta(days * count), unit, threshold=9, locale=locale_of(language))
+            for language in languages
+            for count in (1, 2)
+        ]
+        beside = re.compile("|".join(word.strip("12\u00a0 ") for word in words), re.IGNORECASE).search
+        for text in map(normalise, texts):
+            counted |= {
+                value * days
+                for number in figures(text)
+                if beside(text, max(number.start - CHARS_BEFORE, 0), number.end + CHARS_BEHIND)
+                for value in number.values
+            }
+            counted |= {Decimal(days)} if days > 1 and beside(text) else set()  # a week later
+    return counted
 
 
 def _is_computed(tree: ast.expr) -> bool:

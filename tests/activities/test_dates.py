@@ -136,3 +136,19 @@ def test_a_number_is_a_day_with_the_month_beside_it(text: str, days: list[str]) 
 def test_a_day_without_a_year_is_of_the_years_of_the_others() -> None:
     texts = ["Paid on 3 May 2024 and on 2 June 2025.", "It came on 9 June."]
     assert days_of(texts) == {*(date(2024, 5, 3), date(2025, 6, 2)), *(date(2024, 6, 9), date(2025, 6, 9))}
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "days"),
+    [
+        ("25 to 31 August", "en", ["08-25", "08-31"]),
+        ("25\u201331 August 2026", "en", ["08-25", "08-31"]),
+        ("vom 25. bis 31. August", "de", ["08-25", "08-31"]),
+        ("du 3 au 5 mai", "fr", ["05-03", "05-05"]),
+        ("12 on 31 August", "en", ["08-31"]),
+        ("2024-12 to 13 May", "en", ["05-13"]),
+        ("31 to 25 August", "en", ["08-25"]),
+    ],
+)
+def test_the_first_day_of_a_span_is_a_day_of_its_month(text: str, language: str, days: list[str]) -> None:
+    assert days_in(text, language) == days

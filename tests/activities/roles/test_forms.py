@@ -743,3 +743,8 @@ def test_a_line_of_bold_that_introduces_a_list_stays_bold() -> None:
         ("Pay 180.00 euros.", False),
         ("Not all of it is due.", False),
     ]
+
+
+def test_a_field_of_a_table_keeps_its_bold_beginning() -> None:
+    (row,) = written(table("**Invoice 7:** call at night | 180.00 | | [E1]"))[0].claims
+    assert row.cells[0] == ("Item", "Invoice 7: call at night")

@@ -1,6 +1,7 @@
 """Figures that follow from quoted ones by the computation that their writer shows."""
 
 from collections.abc import Sequence
+from datetime import date, timedelta
 
 import pytest
 
@@ -477,3 +478,25 @@ def test_a_line_of_nothing_may_stand_in_a_sum(expression: str, text: str, stands
     works = ["It cost 9.93 and 7.10 pounds."]
     made = Computations([expression], works, works).of(f"It is {text}.", works)
     assert bool(made.rows) is stands
+
+
+@pytest.mark.parametrize(
+    ("said", "added", "stands"),
+    [
+        ("It will be a week later.", "7", True),
+        ("It will be three weeks later.", "21", True),
+        ("Two weeks later it is ready.", "14", True),
+        ("There are 14 rooms.", "14", False),
+    ],
+)
+def test_weeks_of_a_work_may_be_added_to_a_day(said: str, added: str, stands: bool) -> None:
+    works = [f"It is due on 22 May 2026. {said}"]
+    day = date(2026, 5, 22) + timedelta(int(added))
+    text = f"It is due on {day.day} {day:%B %Y}."
+    assert bool(Computations([f"2026-05-22 + {added}"], works, works).of(text, works).rows) is stands
+
+
+def test_the_first_day_of_a_span_follows_as_the_last_does() -> None:
+    works = ["It came on 17 August 2026, with 7 days to pay, and ran to 31 August 2026."]
+    made = Computations(["2026-08-17 + 7 + 1"], works, works)
+    assert made.of("Storage ran from 25 to 31 August.", works).missing == ()
