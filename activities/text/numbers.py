@@ -106,6 +106,12 @@ _RANK = re.compile(r"(?:st|nd|rd|th)\b")
 """What makes a number in digits an ordinal: `the 25th`."""
 _ABBREVIATION = re.compile(r"([A-Z]{3,8})-?(\d{1,3})")
 """Of two letters the words may begin by chance: `In Lyon 8 people` is no IL-8."""
+_NAMED = re.compile(r"(?<![\w'\u2019])(?:[A-Z][\w'\u2019]{0,30}[ -]){3,8}\d{1,3}(?!\d)")
+"""Words with capitals and a number: `Patient Health Questionnaire-9`."""
+_RANK = re.compile(r"(?:st|nd|rd|th)\b")
+"""What makes a number in digits an ordinal: `the 25th`."""
+_ABBREVIATION = re.compile(r"([A-Z]{3,8})-?(\d{1,3})")
+"""Of two letters the words may begin by chance: `In Lyon 8 people` is no IL-8."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,12 +320,13 @@ def missing_code(text: str, texts: Iterable[str]) -> str:
 
 def _spelled_out(code: str, texts: Iterable[str]) -> bool:
     """Tell whether a text has the words of an abbreviation: `Patient Health Questionnaire-9` for `PHQ-9`."""
-    parts = _ABBREVIATION.fullmatch(code)
-    if parts is None:
+    if not (parts := _ABBREVIATION.fullmatch(code)):
         return False
-    word_end = r"[\w'\u2019]*[ -]"
-    words = re.compile(rf"\b{''.join(letter + word_end for letter in parts[1])}{parts[2]}\b")
-    return any(map(words.search, texts))
+    names = (name[0].replace("-", " ").split() for text in texts for name in _NAMED.finditer(text))
+    return any(
+        number == parts[2] and "".join(word[0] for word in words).endswith(parts[1])
+        for *words, number in names
+    )
 
 
 def _blank(match: re.Match[str]) -> str:

@@ -503,20 +503,19 @@ def _counted_days(texts: Sequence[str], languages: Iterable[str]) -> set[Decimal
     languages = tuple(languages)
     units: tuple[tuple[Literal["day", "week"], int], ...] = (("day", 1), ("week", 7))
     for unit, days in units:
-        words = [
+        names = {
             format_timedelta(timedelta(days * count), unit, threshold=9, locale=locale_of(language))
             for language in languages
             for count in (1, 2)
-        ]
-        beside = re.compile("|".join(word.strip("12\u00a0 ") for word in words), re.IGNORECASE).search
+        }
+        words = [name.strip("12\u00a0 ").casefold() for name in names]
         for text in map(normalise, texts):
-            counted |= {
-                value * days
-                for number in figures(text)
-                if beside(text, max(number.start - CHARS_BEFORE, 0), number.end + CHARS_BEHIND)
-                for value in number.values
-            }
-            counted |= {Decimal(days)} if days > 1 and beside(text) else set()  # a week later
+            for number in figures(text):
+                around = text[max(number.start - CHARS_BEFORE, 0) : number.end + CHARS_BEHIND].casefold()
+                if any(word in around for word in words):
+                    counted |= {value * days for value in number.values}
+            if days > 1 and any(word in text.casefold() for word in words):  # a week later
+                counted.add(Decimal(days))
     return counted
 
 

@@ -68,7 +68,7 @@ async def test_a_wrong_token_is_told_from_none_and_nothing_more_is_said() -> Non
 @pytest.mark.parametrize(
     ("content", "message"),
     [
-        ("{", "Invalid JSON"),
+        ("{", "it is not JSON"),
         ('{"ada": {"sha256": "x", "user": "ada"}}', "ada.sha256"),
         (json.dumps({"ada": {"sha256": "0" * 64, "user": "ada", "scope": []}}), "scope"),
         (json.dumps({"ada": {"sha256": "0" * 64, "user": ""}}), "name the user"),
