@@ -69,6 +69,8 @@ class PeopleState(BaseModel, defer_build=True):
     """The latest texts, oldest first."""
     steered: int = 0
     """How many there have been."""
+    steered_in_text: int | None = None
+    """How many of them the last call of the writer was given; None before any."""
     instructions: dict[str, Instruction] = Field(default_factory=dict)
     """What a model read of these texts, by text."""
     added_sources: list[str] = Field(default_factory=list)

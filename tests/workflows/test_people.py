@@ -524,3 +524,18 @@ async def test_an_extension_beyond_the_maximum_is_refused_and_the_run_goes_on(st
     await run.handle.execute_update("extend_budget", {"iterations": 45})
     await run.handle.signal("approve", Approval(gate="plan"))
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
+
+
+@pytest.mark.parametrize("is_late", [True, False])
+async def test_an_instruction_that_comes_behind_the_text_is_named(stage: Stage, is_late: bool) -> None:
+    run = await stage.judging(a_request(approve=("report",)))
+    if not is_late:
+        await run.handle.signal("steer", {"text": "older people"})
+    await stage.env.sleep(timedelta(hours=1))
+    await run.until(lambda p: p.waiting_for == "report")
+    if is_late:
+        await run.handle.signal("steer", {"text": "older people"})
+    await run.decide("approve", "report")
+    await run.outcome()
+    late = [s for s in (await run.report()).statements if s.code == "steer_late"]
+    assert [statement.values["texts"] for statement in late] == [("older people",)] * is_late

@@ -232,6 +232,8 @@ class ModelSteps(RunPart):
         self, kind: RoleStep[I, O], step: I, choice: ModelChoice, allowance: Allowance, writing: bool
     ) -> "StepAnswer[O]":
         context, paid = self.context, choice.backend != "extractive"
+        if kind.role == "writer" and paid:
+            context.state.people.steered_in_text = context.state.people.steered
         state, temperature = context.state, context.traits.temperatures.get(kind.role)
         left_out = ", ".join(dict.fromkeys(state.people.left_out))
         complete = equipped(

@@ -181,7 +181,7 @@ class Publisher(RunPart):
                 prompt_versions=tuple(state.models.prompt_versions),
                 plan_hash=state.question.plan_hash,
                 approvals=tuple(state.people.decisions),
-                limitations=(*([Statement.of("sample_only")] if self._sample_only() else ()), *state.notes),
+                limitations=(*self._first_limitations(), *state.notes),
                 confidence=confidence,
                 written_by="model" if written or state.evidence.judgements else "extractive",
                 judgements=self._judgements(at_hand),
@@ -200,6 +200,15 @@ class Publisher(RunPart):
                 words=context.profile.words if state.question.prepared else STUDIES,
             ).replace(**{name: value for part in parts for name, value in part.published(cited).items()})
         )
+
+    def _first_limitations(self) -> Iterable[Statement]:
+        """Yield what a reader of the report should know first."""
+        people = self.state.people
+        if self._sample_only():
+            yield Statement.of("sample_only")
+        told = people.steered_in_text
+        if told is not None and (late := people.steered - told):
+            yield Statement.of("steer_late", texts=tuple(people.steering[-late:]))
 
     def _spent_by(self, stop: StopReason) -> Iterable[IterationUse]:
         """Yield what each iteration took; the last one of a loop says why that ended."""

@@ -437,6 +437,10 @@ WORDING: Mapping[str, Wording] = {
         N_("Only the abstract or a summary was read for {items} of the {of} cited works."),
     ),
     "preprints": N_("Cited works that are not peer reviewed: {items}."),
+    "steer_late": N_(
+        "An instruction came when the text had been written and is not followed in it: {texts}. Ask for it "
+        "as a change of the report."
+    ),
     # claims and candidates
     "letter_cut": N_(
         "Sentences that the letter lacks, because they did not pass the checks: {sentences}. Complete it "
