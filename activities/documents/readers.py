@@ -71,6 +71,10 @@ class Stopped(Exception):
     """The caller no longer waits for the result."""
 
 
+class Ended(Unreadable):
+    """A reading process ended: by what it read, or killed by somebody, so that a second may read it."""
+
+
 class Readers:
     """A few reading processes, started when they are needed."""
 
@@ -96,22 +100,34 @@ class Readers:
         space, where a job needs more than most. Raises Unreadable with the reason, Stopped.
         """
         stop = stop or Stop()
+        limits = {"seconds": seconds, "memory": memory or self._memory}
+        job = {"function": function, "args": args, **limits}
         with self._free:
-            process = self._take()
             try:
-                with stop.ends(process.end):
-                    limits = {"seconds": seconds, "memory": memory or self._memory}
-                    yield from process.run({"function": function, "args": args, **limits}, body, seconds)
-            except Unreadable:
-                if stop.asked:
-                    raise Stopped from None
-                raise
-            finally:
-                if process.free:
-                    with self._lock:
-                        self._idle.append(process)
-                else:
-                    process.kill()
+                yield from self._attempt(job, body, seconds, stop)
+            except Ended:
+                yield from self._attempt(job, body, seconds, stop)
+
+    def _attempt(self, job: dict[str, Any], body: bytes, seconds: float, stop: Stop) -> Iterator[bytes]:
+        """Yield the items of a job. Raises Ended where its process ended before it gave any."""
+        process, has_given = self._take(), False
+        try:
+            with stop.ends(process.end):
+                for item in process.run(job, body, seconds):
+                    has_given = True
+                    yield item
+        except Unreadable as error:
+            if stop.asked:
+                raise Stopped from None
+            if has_given and isinstance(error, Ended):
+                raise Unreadable(str(error)) from error
+            raise
+        finally:
+            if process.free:
+                with self._lock:
+                    self._idle.append(process)
+            else:
+                process.kill()
 
     async def read(self, kind: type[T], function: str, *args: object, body: bytes = b"", seconds: float) -> T:
         """Return the one result of `module:name`; a cancelled caller ends the job. Raises Unreadable."""
@@ -208,7 +224,7 @@ class _Process:
             with suppress(subprocess.TimeoutExpired):
                 if self._process.wait(1) == -PROCESSOR_TIME:
                     raise Unreadable(f"reading it needs more than {seconds:g} seconds") from error
-            raise Unreadable("reading it ended the process that read it") from error
+            raise Ended("reading it ended the process that read it") from error
         finally:
             timer.cancel()
 

@@ -2,16 +2,19 @@
 
 import asyncio
 import contextlib
+import subprocess
 import time
 import zlib
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from activities.contracts.evidence import Query
 from activities.documents.readers import Readers
 from activities.documents.text import Text, Unreadable
+from activities.processes import start
 from activities.settings import Settings
 from activities.sources.base import search
 from activities.sources.library.source import LibrarySource
@@ -107,6 +110,30 @@ def test_a_reading_process_has_no_keys_and_writes_no_files(
     assert b"sk-secret" not in Path(f"/proc/{process.pid}/environ").read_bytes()
     limits = Path(f"/proc/{process.pid}/limits").read_text()
     assert [line.split()[3] for line in limits.splitlines() if line.startswith("Max file size")] == ["0"]
+
+
+@pytest.mark.parametrize("kills", [1, 2])
+async def test_a_reading_process_that_is_killed_is_replaced_once(
+    pool: Readers, monkeypatch: pytest.MonkeyPatch, kills: int
+) -> None:
+    """What ends two of them is not read again until it changes."""
+    started: list[subprocess.Popen[bytes]] = []
+
+    def killed(*args: Any, **more: Any) -> subprocess.Popen[bytes]:
+        started.append(start(*args, **more))
+        if len(started) <= kills:
+            started[-1].kill()
+        return started[-1]
+
+    monkeypatch.setattr("activities.documents.readers.start", killed)
+    body = b"<p>" + b"Any page. " * 20
+    reading = pool.read(Text, READ_PAGE, "text/html", "", body=body, seconds=60)
+    if kills == 1:
+        assert "Any page." in (await reading).text
+    else:
+        with pytest.raises(Unreadable, match="ended the process"):
+            await reading
+    assert len(started) == 2
 
 
 async def test_a_caller_that_is_cancelled_ends_the_reading(pool: Readers) -> None:
