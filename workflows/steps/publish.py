@@ -206,8 +206,7 @@ class Publisher(RunPart):
         people = self.state.people
         if self._sample_only():
             yield Statement.of("sample_only")
-        told = people.steered_in_text
-        if told is not None and (late := people.steered - told):
+        if (told := people.steered_in_text) is not None and (late := people.steered - told):
             yield Statement.of("steer_late", texts=tuple(people.steering[-late:]))
 
     def _spent_by(self, stop: StopReason) -> Iterable[IterationUse]:
