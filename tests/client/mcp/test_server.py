@@ -271,6 +271,6 @@ def test_a_foreign_client_calls_every_tool(
     answers = json.loads(ran.stdout)
     assert sorted(answers) == sorted(TOOLS)
     assert all("\n" not in answer["text"] for answer in answers.values() if answer["error"])
-    assert "offline" in answers["search_literature"]["text"]
+    assert '"source": "library"' in answers["search_literature"]["text"]
     assert "no run" in answers["get_report"]["text"]
     assert "not below" in answers["start_research"]["text"]
