@@ -159,7 +159,7 @@ def ask(question: Question, place: Path, options: Sequence[str]) -> Outcome:
 
 
 def outcome(question: Question, path: Path) -> Outcome:
-    """What a report concludes on a question: its first conclusion on what is asked."""
+    """The first conclusion of a report on what is asked."""
     made = CONCLUSIONS.shown(Report.model_validate_json(path.read_bytes())) if path.is_file() else ()
     if not made:
         return Outcome(question, NONE, NONE, NONE)

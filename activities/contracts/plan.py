@@ -85,7 +85,7 @@ class ParsedQuery(Frozen):
 
     @property
     def is_overview(self) -> bool:
-        """Whether it asks what is known of a thing: that compares nothing, and has no yes or no."""
+        """True where it asks what is known of a thing: that compares nothing, and has no yes or no."""
         return "overview" in self.asks and "comparison" not in self.asks
 
 

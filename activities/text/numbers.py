@@ -103,15 +103,11 @@ _COMPOUND = re.compile(
 """The end of a word that begins with a number: `zw\u00f6lfw\u00f6chige`, `twentyfold`."""
 _DIGIT = re.compile(r"\d+")
 _RANK = re.compile(r"(?:st|nd|rd|th)\b")
-"""What makes a number in digits an ordinal: `the 25th`."""
+"""The ending of an ordinal in digits: `the 25th`."""
 _ABBREVIATION = re.compile(r"([A-Z]{3,8})-?(\d{1,3})")
-"""Of two letters the words may begin by chance: `In Lyon 8 people` is no IL-8."""
+"""Three letters at least: `In Lyon 8 people` begins by chance as IL-8 does."""
 _NAMED = re.compile(r"(?<![\w'\u2019])(?:[A-Z][\w'\u2019]{0,30}[ -]){3,8}\d{1,3}(?!\d)")
 """Words with capitals and a number: `Patient Health Questionnaire-9`."""
-_RANK = re.compile(r"(?:st|nd|rd|th)\b")
-"""What makes a number in digits an ordinal: `the 25th`."""
-_ABBREVIATION = re.compile(r"([A-Z]{3,8})-?(\d{1,3})")
-"""Of two letters the words may begin by chance: `In Lyon 8 people` is no IL-8."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,7 +139,7 @@ class Expression:
         """Its numbers and dates, by the names that stand for them in `tree`."""
         self.readings: dict[str, Sequence[Value]] = {}
         self.constants: dict[str, set[Decimal]] = {}
-        """What a number may be by its place though nothing gives it."""
+        """The values that a number may have by its place though nothing gives it."""
         self.divisors: set[str] = set()
         rest = self.text
         for day in reversed(_dates(rest)):

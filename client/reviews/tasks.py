@@ -1,4 +1,4 @@
-"""What waits for a person in a review, with the work, the fields and the values that it is decided by."""
+"""The tasks of a person in a review, with the work, the fields and the values that each is decided by."""
 
 from collections.abc import Iterable, Mapping
 

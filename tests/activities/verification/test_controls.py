@@ -217,7 +217,7 @@ UNCITED = (
     ("In der ersten Gruppe starben 12,5 % der Patienten.", True),  # a finding that its writer left uncited
     ("Rechnen Sie mit weniger Toten als 18,2 %.", False),  # its figure stands elsewhere with its work
     ("Rechnen Sie mit weniger Toten als 12,5 %.", True),
-    ("Wir empfehlen Metformin den meisten Menschen, die den Blutzucker messen.", False),
+    ("Wir empfehlen den meisten Patienten, den Blutzucker zu messen.", False),
 )
 
 
