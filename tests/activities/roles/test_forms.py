@@ -545,11 +545,11 @@ def test_a_sum_without_works_gets_the_one_that_states_all_of_it_or_none() -> Non
     *_, both, left = written(rows, computed=sums, works=(BILL, LETTER, note))[0].claims
     assert (both.state, both.computed, both.support) == ("ask", ("180.00 + 336.00 = 516.00",), ())
     assert {support.evidence_id for support in left.support} == {note.evidence_id}
-    cited = ("Men | 40 | 88 | [E1]", "Women | 13 | 14 | [E2]")
     weeks = "It took 13 days in most of them. On day 14 it had ended for the last."
     men = BILL.replace(text=f"Of 88 men 40 were ill at first. {weeks}")
     women = LETTER.replace(text="Of 14 women in the second of the groups 13 were ill.")
-    rows, sums = table(*cited, "All | 155 | |"), ["40 + 88 + 13 + 14"]
+    rows = table("Men | 40 | 88 | [E1]", "Women | 13 | 14 | [E2]", "All | 155 | |")
+    sums = ["40 + 88 + 13 + 14"]
     *_, chance = written(rows, computed=sums, works=(men, women))[0].claims
     assert (chance.state, chance.support) == ("ask", ()), "13 and 14 stand with the men by chance"
 
