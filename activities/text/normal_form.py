@@ -8,8 +8,9 @@ import unicodedata
 
 MIN_QUOTE_CHARS = 25
 """Shorter runs match by chance."""
-MIN_UNSPACED_CHARS = 10
-"""Characters of a quote in scripts without blanks, where one says as much as two or three letters."""
+MIN_DENSE_CHARS = 10
+"""Characters of a quote in scripts without blanks and in Korean, where one says as much as two or three
+letters."""
 _UNSPACED = ((0x0E00, 0x0EFF), (0x1000, 0x109F), (0x1780, 0x17FF))
 """Thai and Lao, Burmese, Khmer; those of East Asia are wide."""
 _IN_NUMBERS = ".,\u00b7"
@@ -83,16 +84,19 @@ def is_unspaced(character: str) -> bool:
         return False
     code = ord(character)
     return any(first <= code <= last for first, last in _UNSPACED) or (
-        character.isalnum()
-        and unicodedata.east_asian_width(character) in "WF"
-        and not 0xAC00 <= code <= 0xD7A3
+        character.isalnum() and unicodedata.east_asian_width(character) in "WF" and not is_hangul(character)
     )
 
 
+def is_hangul(character: str) -> bool:
+    """Tell whether a character is a syllable of Korean, which has blanks, but joins particles to its words."""
+    return "\uac00" <= character <= "\ud7a3"
+
+
 def min_chars(text: str) -> int:
-    """Return the characters of a quote at least: fewer where most letters are of a script without blanks."""
+    """Return the characters of a quote at least: fewer where most letters are syllables or words."""
     if text.isascii():
         return MIN_QUOTE_CHARS
     letters = [character for character in text if character.isalnum()]
-    unspaced = sum(map(is_unspaced, letters))
-    return MIN_UNSPACED_CHARS if 2 * unspaced > len(letters) else MIN_QUOTE_CHARS
+    dense = sum(is_unspaced(letter) or is_hangul(letter) for letter in letters)
+    return MIN_DENSE_CHARS if 2 * dense > len(letters) else MIN_QUOTE_CHARS

@@ -13,7 +13,7 @@ from breame.data.spelling_constants import BRITISH_ENGLISH_SPELLINGS
 from Stemmer import Stemmer
 
 from activities.text.language import ENGLISH, STEMMERS, stop_words
-from activities.text.normal_form import is_unspaced
+from activities.text.normal_form import is_hangul, is_unspaced
 
 MARKS = "\u0300-\u036f\u064b-\u065f\u0900-\u0963\u0970-\u0dff\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Signs that belong to a word, and scripts whose vowels are such signs."""
@@ -94,8 +94,8 @@ def stem(word: str, language: str = ENGLISH) -> str:
 def terms(text: str, language: str = ENGLISH) -> list[str]:
     """Comparison forms of the content words, in order, repeated as often as they occur.
 
-    `drug-eluting` gives both of its parts, `IL-6` one joined form; of scripts without blanks each pair of
-    neighbouring characters is a word."""
+    `drug-eluting` gives both of its parts, `IL-6` one joined form; of scripts without blanks, and of Korean,
+    whose particles are joined to their words, each pair of neighbouring characters is a word."""
     return [*chain.from_iterable(map(_known_tokens(language).__getitem__, text.split()))]
 
 
@@ -131,7 +131,7 @@ def alone(word: str, language: str) -> str:
 def _of_word(word: str, language: str) -> tuple[str, ...]:
     """Return the terms of a word: most words of a text are met again."""
     word = word.removesuffix("'s") if language == ENGLISH else alone(word, language)
-    if not word.isascii() and any(map(is_unspaced, word)):
+    if not word.isascii() and any(is_unspaced(sign) or is_hangul(sign) for sign in word):
         return _pairs_of_characters(word)
     parts = re.split(r"[-/]", word)
     if len(parts) > 1 and not all(p.isalpha() and len(p) > 2 for p in parts):

@@ -99,6 +99,10 @@ def test_a_language_of_next_to_no_document_is_none_of_its_folder() -> None:
             ][:2],
         ),
         (HINDI, ["पुस्तकालय रविवार को बंद रहता है।"]),
+        (
+            "만성 피로 환자 90명이 연구에 참여했다. 수면의 질에는 차이가 없었다.",
+            ["만성 피로 환자 90명이 연구에 참여했다.", "수면의 질에는 차이가 없었다."],
+        ),
     ],
 )
 def test_sentences_of_any_language_are_whole_and_can_be_quoted(text: str, quotes: list[str]) -> None:
@@ -110,6 +114,9 @@ def test_sentences_of_any_language_are_whole_and_can_be_quoted(text: str, quotes
 def test_words_are_compared_by_the_stems_of_their_language() -> None:
     assert set(terms("die Mitglieder", "de")) == set(terms("des Mitglieds", "de")) != set()
     assert set(terms("公交车停在哪里", "zh")) & set(terms("公交车停在北门", "zh")) >= {"公交", "交车"}
+    assert {"인삼", "피로"} <= set(terms("인삼은 피로를 줄이는가", "ko")) & set(
+        terms("인삼이 피로에 미치는 영향", "ko")
+    )
     assert terms("la biblioteca", "es") == terms("las bibliotecas", "es")
 
 
