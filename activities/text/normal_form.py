@@ -89,7 +89,7 @@ def is_unspaced(character: str) -> bool:
 
 
 def is_hangul(character: str) -> bool:
-    """Tell whether a character is a syllable of Korean, which has blanks, but joins particles to its words."""
+    """Tell whether a character is a syllable of Korean, which joins particles to its words."""
     return "\uac00" <= character <= "\ud7a3"
 
 
