@@ -233,7 +233,8 @@ class Quotes:
             return (Sentence(quoted(ended(clean(claim.body))), whole, anchor, disputed),)
         *parts, (last, names) = pieces(claim)
         shown = [Sentence(text, self.cite(claim, claim.body, works), goes_on=True) for text, works in parts]
-        text = signed(ended(last)) if claim.kind == "background" else ended(last)
+        last = last if claim.strong else ended(last)  # a line in bold may head what follows
+        text = signed(last) if claim.kind == "background" else last
         shown.append(Sentence(text, self.cite(claim, claim.body, names), disputed=disputed))
         shown = [replace(part, strong=claim.strong) for part in shown]
         return (replace(shown[0], anchor=anchor), *shown[1:])

@@ -194,7 +194,11 @@ def test_a_citation_stands_in_the_bracket_and_in_the_bold_words_that_it_ends() -
     marks = [CiteMark(at=at, works=(ON_INFECTION.evidence_id,)) for at in (11, 19)]
     closed = claim.replace(marks=tuple(marks))
     strong = claim.replace(text="It was 4% and 11%.", marks=(marks[0].replace(at=17),), strong=True)
-    text = words_of(report_of(named("s1", SectionDraft(answer=(closed, strong)))), "md").replace("\\", "")
+    head = DraftClaim(text="6. Dose steps", kind="inference", strong=True)
+    text = words_of(report_of(named("s1", SectionDraft(answer=(closed, strong, head)))), "md").replace(
+        "\\", ""
+    )
+    assert "**6. Dose steps**" in text
     assert "It fell (4% [1] and 11% [1])." in text
     assert "**It was 4% and 11% [1].**" in text
 
