@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from activities.analysis import figures
 from activities.analysis.certainty import CERTAINTIES, certainty_of, people_of
-from activities.analysis.pooling import LEVEL, pool_all, without_most
+from activities.analysis.pooling import LEVEL, MIN_STUDIES, is_installed, pool_all, without_most
 from activities.analysis.scale import no_effect, point_of, side_of, study_interval
 from activities.contracts.appraisal import (
     Appraisal,
@@ -31,7 +31,6 @@ from activities.contracts.appraisal import (
     WorkFigures,
 )
 from activities.contracts.effects import Effect, Interval, Pool
-from activities.contracts.errors import NotInstalled
 from activities.contracts.evidence import fields_of
 
 OTHER_SIDE: Mapping[ConclusionDirection, EffectDirection] = {"higher": "lower", "lower": "higher"}
@@ -68,15 +67,8 @@ def conclude(appraisal: Appraisal, works: Mapping[str, WorkFacts]) -> tuple[Conc
 
 def again(conclusion: Conclusion) -> Conclusion:
     """Return the conclusion that follows from the works it names: a check makes it a second time."""
-    verified = conclusion
-    return _conclusion(
-        verified.outcome,
-        verified.group,
-        verified.comparator,
-        verified.works,
-        verified.proposed,
-        asked=verified.asked,
-    )
+    names = conclusion.outcome, conclusion.group, conclusion.comparator
+    return _conclusion(*names, conclusion.works, conclusion.proposed, asked=conclusion.asked)
 
 
 def _key(outcome: str) -> str:
@@ -199,12 +191,8 @@ def numbers_stand(work: AppraisedWork) -> bool:
 
 def unpooled(conclusion: Conclusion) -> bool:
     """Tell whether its works would have been pooled, had the statistics library been there."""
-    try:
-        for members in _alike(work for work in conclusion.works if work.counted):
-            pool_all(work.effect for work in members if work.effect)
-    except NotInstalled:
-        return True
-    return False
+    groups = _alike(work for work in conclusion.works if work.counted)
+    return any(len(members) >= MIN_STUDIES for members in groups) and not is_installed()
 
 
 def _alike(works: Iterable[AppraisedWork]) -> list[list[AppraisedWork]]:
@@ -227,22 +215,18 @@ def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure |
     """Return the pool with the most works, where it has at least half of the people.
 
     None where the library is not installed."""
-    best: tuple[Pool, list[AppraisedWork]] | None = None
-    people = dict(
-        zip((work.evidence_id for work in works), people_of(works) or [1] * len(works), strict=True)
-    )
-    try:
-        for members in _alike(works):
-            pools, _ = pool_all(work.effect for work in members if work.effect)
-            for pool in pools:
-                if best is None or len(pool.rows) > len(best[0].rows):
-                    best = pool, members
-    except NotInstalled:
+    groups = _alike(works) if is_installed() else []
+    pools = [
+        (pool, members)
+        for members in groups
+        for pool in pool_all(work.effect for work in members if work.effect)[0]
+    ]
+    if not pools:
         return None, None
-    if best is None:
-        return None, None
-    pool, members = best
+    pool, members = max(pools, key=lambda pair: len(pair[0].rows))
     names = tuple(row.effect.evidence_id for row in pool.rows)
+    counts = people_of(works) or [1] * len(works)
+    people = {work.evidence_id: count for work, count in zip(works, counts, strict=True)}
     if 2 * sum(people[name] for name in names) < sum(people.values()):
         return None, None
     first = members[0]

@@ -82,9 +82,6 @@ class Numbers:
     effect: Effect | None = None
     people: int | None = None
     p: str = ""
-    halves: bool = False
-    """Whether the sizes of the groups were taken as halves of all."""
-    from_shares: bool = False
     missing: tuple[str, ...] = ()
     """Fields whose numbers the sentences do not have."""
 
@@ -186,8 +183,6 @@ def read_effect(
         effect=effect if effect is not None and _is_usable(effect) else None,
         people=people,
         p=figures.get("p", "").strip() if "p" in stated else "",
-        halves=halves,
-        from_shares=shares is not None,
         missing=tuple(dict.fromkeys(missing)),
     )
 
@@ -206,7 +201,7 @@ def of_means(means: Means, *, natural: bool = False) -> Effect:
     correction = 1 - 3 / (4 * (n + m) - 9)
     value = correction * (means.mean - means.control_mean) / pooled
     half = Z95 * math.sqrt((n + m) / (n * m) + value**2 / (2 * (n + m - 3.94)))
-    return Effect(study="", outcome="", measure="SMD", estimate=value, low=value - half, high=value + half)
+    return _effect("SMD", value, value - half, value + half)
 
 
 def of_studies(measure: Measure, numbers: Sequence[float], each: int) -> Interval:
@@ -249,12 +244,9 @@ def value_of(text: str, held: frozenset[Decimal]) -> Decimal | None:
 
 def _of_interval(measure: str, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> Effect | None:
     """Return the estimate with its interval, where a sentence has them beside each other."""
-    if any(field not in stated for field in INTERVAL):
-        return None
-    estimate, low, high = (stated[field] for field in INTERVAL)
-    if not any(has_interval(quote, estimate, low, high) for quote in quotes):
-        return None
-    return of_interval(measure, stated)
+    effect = of_interval(measure, stated)
+    beside = effect and any(has_interval(quote, *(stated[name] for name in INTERVAL)) for quote in quotes)
+    return effect if beside else None
 
 
 def of_interval(measure: str, stated: Mapping[str, Decimal]) -> Effect | None:

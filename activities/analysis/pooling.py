@@ -12,6 +12,7 @@ regression (1997, doi:10.1136/bmj.315.7109.629) from ten studies on, as Cochrane
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from statistics import NormalDist
 from typing import Literal
 
@@ -43,6 +44,7 @@ MIN_STUDIES = 2
 MIN_STUDIES_FOR_PREDICTION = 3
 MIN_STUDIES_FOR_EGGER = 10
 LEVEL = 0.95
+Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 MOST_LEFT_OUT = 2
 """Studies without which a pool is tried."""
 
@@ -109,31 +111,23 @@ def pool(
     outcome: str, measure: Measure, usable: Sequence[tuple[Effect, Point]], estimator: Estimator = "PM"
 ) -> Pool:
     """Pool at least two effects. Raises NotInstalled without statsmodels."""
-    try:
-        from scipy import stats
+    fit = _fit([point for _, point in usable], estimator)
+    from scipy import stats
 
-        fit = _fit([point for _, point in usable], estimator)
-    except ImportError as error:
-        raise NotInstalled.of_extra("statistics", "analysis") from error
     count = len(usable)
-    z = float(stats.norm.ppf(0.5 + LEVEL / 2))
     t = float(stats.t.ppf(0.5 + LEVEL / 2, count - 1))
     p_normal = 2 * float(stats.norm.sf(abs(fit.value) / fit.se))
     p_hartung_knapp = 2 * float(stats.t.sf(abs(fit.value) / fit.se_hartung_knapp, count - 1))
-    wider = max(z * fit.se, t * fit.se_hartung_knapp)
+    wider = max(Z * fit.se, t * fit.se_hartung_knapp)
     return Pool(
         outcome=outcome,
         measure=measure,
         rows=tuple(
-            StudyRow(
-                effect=effect,
-                result=study_interval(effect, point, LEVEL),
-                weight=weight,
-            )
+            StudyRow(effect=effect, result=study_interval(effect, point, LEVEL), weight=weight)
             for (effect, point), weight in zip(usable, fit.weights, strict=True)
         ),
-        fixed=interval(measure, fit.fixed, z * fit.se_fixed),
-        random=interval(measure, fit.value, z * fit.se),
+        fixed=interval(measure, fit.fixed, Z * fit.se_fixed),
+        random=interval(measure, fit.value, Z * fit.se),
         hartung_knapp=interval(measure, fit.value, wider),
         p=max(p_normal, p_hartung_knapp),
         q=fit.q,
@@ -150,11 +144,12 @@ def random_effect(measure: Measure, points: Sequence[Point]) -> Interval:
     """Return the random effect of at least two studies with its interval, as a `Pool` has it.
 
     Raises NotInstalled without statsmodels."""
-    try:
-        fit = _fit(points, "PM")
-    except ImportError as error:
-        raise NotInstalled.of_extra("statistics", "analysis") from error
-    return interval(measure, fit.value, NormalDist().inv_cdf(0.5 + LEVEL / 2) * fit.se)
+    fit = _fit(points)
+    return interval(measure, fit.value, Z * fit.se)
+
+
+def is_installed() -> bool:
+    return find_spec("statsmodels") is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,7 +166,9 @@ class _Fit:
     weights: tuple[float, ...]
 
 
-def _fit(points: Sequence[Point], estimator: Estimator) -> _Fit:
+def _fit(points: Sequence[Point], estimator: Estimator = "PM") -> _Fit:
+    if not is_installed():
+        raise NotInstalled.of_extra("statistics", "analysis")
     import numpy as np
     from statsmodels.stats.meta_analysis import combine_effects
 
@@ -214,11 +211,9 @@ def without_most(pool: Pool) -> tuple[tuple[str, ...], Interval | None]:
     null = no_effect(pool.measure)
     side = side_of(pool.random, null)
     rows, left, result = [*pool.rows], list[str](), None
-    z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
 
     def rest(row: StudyRow) -> Interval:
-        fit = _fit([point_of(other.effect) for other in rows if other is not row], "PM")
-        return interval(pool.measure, fit.value, z * fit.se)
+        return random_effect(pool.measure, [point_of(other.effect) for other in rows if other is not row])
 
     def nearness(row: StudyRow) -> float:
         tried = rest(row)
@@ -239,12 +234,9 @@ def without_most(pool: Pool) -> tuple[tuple[str, ...], Interval | None]:
 def _without_each(
     measure: Measure, usable: Sequence[tuple[Effect, Point]], estimator: Estimator
 ) -> Iterator[LeftOut]:
-    if len(usable) < MIN_STUDIES + 1:
-        return
-    z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
-    for place, (effect, _) in enumerate(usable):
+    for place, (effect, _) in enumerate(usable if len(usable) > MIN_STUDIES else ()):
         fit = _fit([point for index, (_, point) in enumerate(usable) if index != place], estimator)
-        yield LeftOut(study=effect.study, result=interval(measure, fit.value, z * fit.se))
+        yield LeftOut(study=effect.study, result=interval(measure, fit.value, Z * fit.se))
 
 
 def _egger(points: Sequence[Point]) -> SmallStudyCheck | None:

@@ -235,7 +235,6 @@ def test_percentages_give_events_and_one_total_gives_halves() -> None:
     made = read_effect(figures, [quote], "a", "death", clustered=False)
     assert made.effect is not None
     assert made.effect.arms == Arms(events=3, total=60, control_events=8, control_total=60)
-    assert (made.halves, made.from_shares) == (True, True)
     assert read_effect({**figures, "n": "130"}, [quote], "a", "death", clustered=False).effect is None
 
 

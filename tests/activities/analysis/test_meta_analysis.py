@@ -50,8 +50,6 @@ def test_pools_that_contradict_each_other_and_programs_overrule_nothing() -> Non
 
 
 def test_without_statsmodels_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
-    for name in [name for name in sys.modules if name.split(".")[0] == "statsmodels"]:
-        monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "statsmodels", None)
     with pytest.raises(NotInstalled, match=r"determinator\[analysis\]"):
         analyse_effects(bcg("RR"))

@@ -274,7 +274,7 @@ def test_the_answer_on_a_terminal_has_the_conclusion() -> None:
 
 def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = report_of()
-    monkeypatch.setitem(sys.modules, "statsmodels.stats.meta_analysis", None)
+    monkeypatch.setitem(sys.modules, "statsmodels", None)
     report = report_of()
     assert CONCLUSIONS.shown(report)[0].pooled is None
     assert any("pip install 'determinator[analysis]'" in text for text in report.limitations)
