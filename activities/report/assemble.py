@@ -73,7 +73,7 @@ def build_report(
             dropped=tuple(checks.dropped),
             by_quote=by["quote"],
             by_reader=by["reader"],
-            computed=by["computation"],
+            computed=sum(bool(claim.computed) for claim in claims),
             fell=sum(checks.lost.values()),
             reader=step.reader,
             vigilance=sum((section.draft.vigilance for section in step.sections), Vigilance()),

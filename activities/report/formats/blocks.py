@@ -7,6 +7,7 @@ way and decides nothing else. All text is plain: a format escapes it.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
+from itertools import groupby
 from string import ascii_lowercase
 from typing import Literal, TypeAlias
 
@@ -72,10 +73,6 @@ class Mark:
     number: int
     quotes: tuple[Quote, ...] = ()
 
-    @property
-    def text(self) -> str:
-        return str(self.number)
-
 
 @dataclass(frozen=True, slots=True)
 class Cite:
@@ -86,25 +83,20 @@ class Cite:
     @property
     def spans(self) -> tuple[tuple[int, str], ...]:
         """The first number and the text of each mark; of works that follow each other as `1-9`."""
-        made: list[list[Mark]] = []
-        for mark in () if self.on_screen else self.marks:
-            follows = made and made[-1][-1].number + 1 == mark.number
-            made[-1].append(mark) if follows else made.append([mark])
-        parts = (run if len(run) < MIN_SPAN else [run] for run in made)
-        return tuple(
-            (block.number, block.text)
-            if isinstance(block, Mark)
-            else (block[0].number, f"{block[0].text}\u2013{block[-1].text}")
-            for part in parts
-            for block in part
-        )
+        made: list[tuple[int, str]] = []
+        numbers = () if self.on_screen else tuple(mark.number for mark in self.marks)
+        for _distance, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
+            run = [number for _place, number in group]
+            span = [(run[0], f"{run[0]}\u2013{run[-1]}")]
+            made += span if len(run) >= MIN_SPAN else [(number, str(number)) for number in run]
+        return tuple(made)
 
     @property
     def text(self) -> str:
         return f"[{', '.join(text for _number, text in self.spans)}]" if self.spans else ""
 
 
-Style: TypeAlias = Literal["plain", "bold", "italic", "said", "around", "source", "alert", "badge", "grade"]
+Style: TypeAlias = Literal["plain", "bold", "said", "around", "source", "alert", "badge", "grade"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
             text = f"({text})" if part.style in ("grade", "around", "source") else text
             run = paragraph.add_run(text)
             run.bold = part.style in ("bold", "alert") or None
-            run.italic = part.style in ("italic", "badge", "grade") or None
+            run.italic = part.style in ("badge", "grade") or None
 
 
 def _metadata(word: "Document", made: page.Document) -> None:

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from html import unescape
+from itertools import chain, repeat
 from pathlib import Path
 from typing import Literal
 from zlib import crc32
@@ -270,15 +271,12 @@ def _ticks(measure: Measure, low: float, high: float) -> list[float]:
 def pooled(title: str, pool: Pool, *, drawn: bool = True) -> Iterator[Figure | Table]:
     """Draw a pool, if its ratios have a place on the axis, and list its studies and its summaries."""
     made = pool_panel(pool)
+    marks = made.marks if made is not None else ()
     if drawn and made is not None:
-        words = "; ".join(f"{mark.label} {mark.text}" for mark in made.marks)
+        words = "; ".join(f"{mark.label} {mark.text}" for mark in marks)
         yield Figure("", drawing("effects", title, words, [made]), words=title)
-    rows = [(clean(row.effect.study), interval_text(row.result), percent(row.weight, 1)) for row in pool.rows]
-    rows.append((_("Fixed effect"), interval_text(pool.fixed), ""))
-    rows.append((_("Random effects"), interval_text(pool.random), ""))
-    rows.append((_("Random effects (Hartung and Knapp)"), interval_text(pool.hartung_knapp), ""))
-    if pool.prediction is not None:
-        rows.append((_("Prediction interval"), interval_text(pool.prediction), ""))
+    weights = chain((percent(row.weight, 1) for row in pool.rows), repeat(""))
+    rows = [(m.label, m.text, weight) for m, weight in zip(marks, weights, strict=False)]
     yield table((N_("Study"), N_("Effect (95% CI)"), N_("Weight")), rows)
 
 

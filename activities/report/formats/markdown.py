@@ -108,7 +108,7 @@ def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
     match part.style:
         case "bold" | "alert":
             return f"**{_plain(part.text)}**"
-        case "italic" | "badge":
+        case "badge":
             return f"*{_plain(part.text)}*"
         case "grade":
             return f"*({_plain(part.text)})*"

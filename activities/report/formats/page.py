@@ -65,15 +65,8 @@ from activities.text.tokens import terms
 from activities.verification.verdicts import leaned_on
 
 USED_HEAD = (
-    *(
-        N_("Section"),
-        N_("Round"),
-        N_("Calls"),
-        N_("Tokens"),
-        N_("Cost"),
-        N_("Judged"),
-        N_("Why it ended"),
-    ),
+    *(N_("Section"), N_("Round"), N_("Calls"), N_("Tokens"), N_("Cost"), N_("Judged")),
+    N_("Why it ended"),
 )
 SEARCH_HEAD = (
     *(N_("Source"), N_("Query as sent"), N_("Status"), N_("Hits"), N_("Kept"), N_("Times"), N_("Seconds")),

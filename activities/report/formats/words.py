@@ -85,14 +85,9 @@ OF_EACH = frozenset({"abstract_only", "standing_unknown"})
 """Codes of statements on the cited works that stand beside an answer where they hold of all."""
 OF_RUN = frozenset(
     {
-        *(
-            MODEL_SILENT,
-            "steps_without_model",
-            "ordered_by_small_model",
-            "items_not_shown",
-            "read_without_model",
-        ),
-        *("planned_without_model", "model_fell_back", "model_call_cancelled", "nothing_pooled"),
+        *(MODEL_SILENT, "steps_without_model", "ordered_by_small_model", "items_not_shown"),
+        *("read_without_model", "planned_without_model", "model_fell_back", "nothing_pooled"),
+        "model_call_cancelled",
         *("searched_as_typed", "not_judged", "not_edited", "candidates_unsupported"),
         *("searches_unknown", "searches_by_code", "no_section", "gate_not_asked", "quotes_refused"),
         *("not_for", "not_against", "sections_not_compared", "candidates_not_looked_up", "items_kept"),
@@ -177,7 +172,6 @@ def checks(report: Report) -> str:
     ways = (
         (check.by_reader, READERS[check.reader]),
         (check.by_quote - check.replaced, N_("quoted word for word")),
-        (check.computed, N_("computed from quoted numbers")),
         (check.replaced, N_("replaced by the quote itself")),
     )
     again = sum(item.statement.code == "repeats_claim" for item in check.dropped)

@@ -93,14 +93,29 @@ class CandidatesReport(ReportPart):
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> tuple[Candidate, ...]:
-        return check_candidates(
-            CANDIDATES.of_input(step),
-            checks,
-            cast(Mapping[str, CandidateFindings], stored or {}),
-            step.question,
-            judgements=judgements,
-            judged=step.written_by == "model",
-        )
+        """Check quotes, names and fields of every candidate, and make its page."""
+        findings = cast(Mapping[str, CandidateFindings], stored or {})
+        by_id = {work.evidence_id: work for work in judgements}
+        judged, made = step.written_by == "model", []
+        for candidate in CANDIDATES.of_input(step):
+            standing = _standing(candidate, checks)
+            if standing is None:
+                continue
+            items, works = (
+                [checks.documents[key] for key in dict.fromkeys(quote.evidence_id for quote in quotes)]
+                for quotes in (standing.quotes, standing.support)
+            )
+            standing = standing.replace(evidence_quality=best_grade(works, by_id))
+            standing, removed, basis = _with_checked_fields(standing, items)
+            if removed:
+                checks.statements.append(
+                    Statement.of("candidate_fields_unchecked", name=standing.name, fields=removed)
+                )
+            looked_up = findings.get(candidate.name)
+            standing = page(standing, items, basis, looked_up, step.question, judged=judged)
+            reasons = quality(standing, works, by_id) if judged else ()
+            made.append(standing.replace(quality_reasons=reasons))
+        return tuple(made)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
         shown = CANDIDATES.shown(report)
@@ -129,52 +144,25 @@ def _problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -
         yield f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
 
 
-def check_candidates(
-    candidates: Iterable[Candidate],
-    checks: Checks,
-    findings: Mapping[str, CandidateFindings],
-    question: str,
-    *,
-    judgements: Iterable[JudgedWork] = (),
-    judged: bool,
-) -> tuple[Candidate, ...]:
-    """Check quotes, names and fields of every candidate, and make its page.
-
-    `findings`: what was looked up, by name; `judged`: a model put them forward.
-    """
-    documents, made = checks.documents, []
-    by_id = {work.evidence_id: work for work in judgements}
-    for candidate in candidates:
-        result = checks.supports(candidate.support)
-        names = [normalise(n).casefold() for n in (candidate.name, candidate.generic_name) if clean(n)]
-        cited_documents = {s.evidence_id: documents[s.evidence_id] for s in result.support}
-        texts = {key: normalise(f"{item.title} {item.text}") for key, item in cited_documents.items()}
-        naming = {key for key, text in texts.items() if any(names_drug(text, drug) for drug in names)}
-        support = tuple(s for s in result.support if s.evidence_id in naming)
-        name = clean(candidate.name) or clean(candidate.generic_name)
-        if not support or not name:
-            never = [Statement.of("never_named")] if result.support else []
-            codes = [*dict.fromkeys(result.refused), *never] or [Statement.of("cites_nothing")]
-            name = name or "without a name"
-            checks.drop(name, codes, "hypothesis", "", (s.evidence_id for s in candidate.support))
-            left_out = Statement.of("candidate_left_out", name=name, reason=reasons_text(codes))
-            checks.statements.append(left_out)
-            continue
+def _standing(candidate: Candidate, checks: Checks) -> Candidate | None:
+    """Return a candidate with the quotes that stand; None where none is of an item that names it."""
+    result = checks.supports(candidate.support)
+    names = [normalise(n).casefold() for n in (candidate.name, candidate.generic_name) if clean(n)]
+    items = {s.evidence_id: checks.documents[s.evidence_id] for s in result.support}
+    texts = {key: normalise(f"{item.title} {item.text}") for key, item in items.items()}
+    naming = {key for key, text in texts.items() if any(names_drug(text, drug) for drug in names)}
+    support = tuple(s for s in result.support if s.evidence_id in naming)
+    name = clean(candidate.name) or clean(candidate.generic_name)
+    if support and name:
         sides = {side: checks.supports(getattr(candidate, side)).support for side in _SIDES[1:]}
         tests = tuple(filter(None, map(clean, candidate.search_suggestions)))
-        shown_candidate = candidate.replace(name=name, support=support, search_suggestions=tests, **sides)
-        items = [documents[key] for key in dict.fromkeys(s.evidence_id for s in shown_candidate.quotes)]
-        works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in support)]
-        shown_candidate = shown_candidate.replace(evidence_quality=best_grade(works, by_id))
-        shown_candidate, removed, basis = _with_checked_fields(shown_candidate, items)
-        if removed:
-            checks.statements.append(Statement.of("candidate_fields_unchecked", name=name, fields=removed))
-        shown_candidate = page(
-            shown_candidate, items, basis, findings.get(candidate.name), question, judged=judged
-        )
-        reasons = quality(shown_candidate, documents, by_id) if judged else ()
-        made.append(shown_candidate.replace(quality_reasons=reasons))
-    return tuple(made)
+        return candidate.replace(name=name, support=support, search_suggestions=tests, **sides)
+    never = [Statement.of("never_named")] if result.support else []
+    codes = [*dict.fromkeys(result.refused), *never] or [Statement.of("cites_nothing")]
+    name = name or "without a name"
+    checks.drop(name, codes, "hypothesis", "", (s.evidence_id for s in candidate.support))
+    checks.statements.append(Statement.of("candidate_left_out", name=name, reason=reasons_text(codes)))
+    return None
 
 
 def _with_checked_fields(
@@ -253,10 +241,9 @@ def _level(work: Evidence, judged: JudgedWork | None) -> tuple[int, float, int]:
 
 
 def quality(
-    candidate: Candidate, documents: Mapping[str, Evidence], judged: Mapping[str, JudgedWork]
+    candidate: Candidate, works: Sequence[Evidence], judged: Mapping[str, JudgedWork]
 ) -> tuple[Statement, ...]:
-    """State what the grade of a candidate's evidence follows from."""
-    works = [documents[key] for key in dict.fromkeys(s.evidence_id for s in candidate.support)]
+    """State what the grade of a candidate's evidence follows from. `works`: those in its favour."""
     sound = [work for work in works if work.standing not in ("concern", "retracted")]
     reasons: list[Statement] = []
     if sound:
@@ -300,26 +287,11 @@ def _field(
 
 
 def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
-    """Keep of entries that say the same of one record the first, with the longer text."""
-    merged: list[FieldEntry] = []
+    """Keep of entries that say the same of one record the first."""
+    once: dict[tuple[str, str, str], FieldEntry] = {}
     for entry in entries:
-        place = next((place for place, other in enumerate(merged) if _is_same(entry, other)), None)
-        if place is None:
-            merged.append(entry)
-            continue
-        other = merged[place]
-        longer = max(other, entry, key=lambda e: len(e.text))
-        quote = longer.quote or other.quote or entry.quote
-        merged[place] = other.replace(text=longer.text, code=other.code or entry.code, quote=quote)
-    return merged
-
-
-def _is_same(entry: FieldEntry, other: FieldEntry) -> bool:
-    """Tell whether two entries say the same of one record, or one the beginning of the other."""
-    same_record = (entry.url or entry.evidence_id) == (other.url or other.evidence_id)
-    shorter, longer = sorted((entry.text.casefold(), other.text.casefold()), key=len)
-    differ = entry.code and other.code and entry.code != other.code
-    return same_record and not differ and bool(shorter) and longer.startswith(shorter)
+        once.setdefault((entry.url or entry.evidence_id, entry.code, entry.text.casefold()), entry)
+    return list(once.values())
 
 
 def _by_authority(entries: Sequence[FieldEntry]) -> list[FieldEntry]:
@@ -348,12 +320,14 @@ def _own_entries(
         entries["names"].append(FieldEntry(text=text, source=VOCABULARY))
     chain = candidate.proposed_mechanism or candidate.mechanism
     which = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"
-    if (candidate.mechanism or " -> " in chain) and which in basis:
-        entries["mechanism"].append(_quoted(basis[which], chain))
-    if candidate.target and "target" in basis:
-        entries["targets"].append(_quoted(basis["target"], candidate.target))
-    if candidate.pathway and "pathway" in basis:
-        entries["pathways"].append(_quoted(basis["pathway"], candidate.pathway))
+    stated: tuple[tuple[CandidateFieldName, str, str], ...] = (
+        ("mechanism", which, chain if candidate.mechanism or " -> " in chain else ""),
+        ("targets", "target", candidate.target),
+        ("pathways", "pathway", candidate.pathway),
+    )
+    for key, attribute, text in stated:
+        if text and attribute in basis:
+            entries[key].append(_quoted(basis[attribute], text))
     together: dict[tuple[str, str], list[str]] = {}
     for text in candidate.current_indications:
         if text in basis:
