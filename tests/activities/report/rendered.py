@@ -74,7 +74,7 @@ def hostile() -> Report:
 EVERY_FORMAT = ("md", "html", "docx", "pdf")
 
 
-def words_of(report: Report, name: str) -> str:
+def words_of(report: Report, name: str = "md") -> str:
     """What a reader sees who opens no quote, on one line."""
     data = render(report, name)
     if name == "html":
