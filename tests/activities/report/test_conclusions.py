@@ -17,7 +17,7 @@ from activities.report.parts import part_of
 from activities.report.schema import Report
 from client.reports.answer import answer_of
 from tests.activities.cases import planned, publish_input, pubmed, quoting, ref_of
-from tests.activities.report.rendered import EVERY_FORMAT, faults, words_of
+from tests.activities.report.rendered import faults, words_of
 
 COUNTS = ((60, 400, 120, 400), (55, 380, 90, 390))
 SAYS = "Death occurred in {} of {} adults given the drug and {} of {} given placebo."
@@ -74,12 +74,11 @@ def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
 
 
 def test_a_report_with_a_conclusion_does_not_say_that_the_works_settle_nothing() -> None:
-    lost = DraftClaim(id="s1.a1", text="It lowers nothing.", state="refused")
-    step = a_step()
-    (section,) = step.sections
-    draft = section.draft.replace(answer=(lost,))
-    sections = (section.replace(draft=draft),)
-    report = build_report(step.replace(sections=sections), WORKS)
+    (section,) = a_step().sections
+    draft = section.draft.replace(
+        answer=(DraftClaim(id="s1.a1", text="It lowers nothing.", state="refused"),)
+    )
+    report = build_report(a_step().replace(sections=(section.replace(draft=draft),)), WORKS)
     assert CONCLUSIONS.shown(report)
     assert not report.answer
 
@@ -94,11 +93,20 @@ def test_beside_a_conclusion_stand_no_other_strength_and_no_count_and_its_works_
     assert table.index("number 1") < table.index("number 2")
 
 
-def test_a_brief_report_says_its_conclusions_in_a_line_each() -> None:
-    words = words_of(report_of().replace(length="brief"), "md")
-    assert "The drug probably lowers mortality" in words
-    assert "2 studies" in words
-    assert "Events by group" not in words
+def test_a_report_begins_its_answer_with_the_conclusion_in_a_line_and_says_it_once() -> None:
+    words, line = words_of(report_of()), "The drug probably lowers mortality"
+    assert words.count(line) == 1
+    assert words.index(line) < words.index("Summary of findings")
+    for text in ("60 of 400 (15.0%)", "120 of 400 (30.0%)", "Pooled (random effects"):
+        assert text in words
+    brief = words_of(report_of().replace(length="brief"))
+    for text in (line, "2 studies", "Certainty: moderate (proposed)."):
+        assert text in words
+        assert text in brief
+    assert "Events by group" not in brief
+    (told,) = answer_of(report_of()).conclusions
+    assert line in told
+    assert "Certainty: moderate (proposed)." in told
 
 
 def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
@@ -197,13 +205,10 @@ def test_beside_a_written_answer_a_conclusion_stands_in_the_table_of_a_full_repo
     report = report_of()
     answer = (next(report.claims()).replace(id="a1", text="Fewer died with the drug."),)
     without = report.replace(answer=answer)
-    for name in EVERY_FORMAT:
-        words = words_of(without.replace(length="full"), name)
-        assert "probably lowers mortality" not in words
-        assert words.index("Fewer died with the drug") < words.index("Lower. Pooled risk ratio")
-    for length in ("standard", "full"):
-        words = words_of(without.replace(length=length), "md")
-        assert ("Lower. Pooled risk ratio" in words) is (length == "full")
+    words = words_of(without.replace(length="full"))
+    assert "probably lowers mortality" not in words
+    assert words.index("Fewer died with the drug") < words.index("Lower. Pooled risk ratio")
+    assert "Lower. Pooled risk ratio" not in words_of(without.replace(length="standard"))
     said = answer_of(report.replace(answer=answer))
     assert said.conclusions
     assert said.first == (said.bottom_line,)
@@ -259,19 +264,6 @@ def test_no_difference_is_not_said_to_be_none_where_one_that_matters_is_not_excl
         assert text in words, "the model says it"
 
 
-def test_the_events_behind_an_effect_are_printed() -> None:
-    words = words_of(report_of(), "md")
-    assert "60 of 400 (15.0%)" in words
-    assert "120 of 400 (30.0%)" in words
-    assert "Pooled (random effects" in words
-
-
-def test_the_answer_on_a_terminal_has_the_conclusion() -> None:
-    (line,) = answer_of(report_of()).conclusions
-    assert "The drug probably lowers mortality" in line
-    assert "Certainty: moderate (proposed)." in line
-
-
 def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
     whole = report_of()
     monkeypatch.setitem(sys.modules, "statsmodels", None)
@@ -280,15 +272,6 @@ def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.
     assert any("pip install 'determinator[analysis]'" in text for text in report.limitations)
     (problem,) = faults(whole, WORKS)
     assert "to make its pooled figure again" in problem
-
-
-@pytest.mark.parametrize("form", EVERY_FORMAT)
-def test_every_format_begins_its_answer_with_the_conclusion_and_says_it_once(form: str) -> None:
-    words = words_of(report_of(), form)
-    assert words.count("The drug probably lowers mortality") == 1
-    assert words.index("The drug probably lowers") < words.index("Summary of findings", 200)
-    assert "Certainty: moderate (proposed)" in words
-    assert "2 studies" in words
 
 
 def changed(report: Report, **fields: object) -> Report:

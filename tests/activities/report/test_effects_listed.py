@@ -1,12 +1,10 @@
 """Effects that were not pooled: listed with their numbers, drawn, and the same in words."""
 
-import pytest
-
 from activities.analysis.meta_analysis import analyse_effects
 from activities.contracts.effects import Arms, Effect
 from activities.report.assemble import build_report
 from activities.report.formats import render
-from tests.activities.report.rendered import EVERY_FORMAT, page_of, words_of
+from tests.activities.report.rendered import page_of, words_of
 from tests.activities.report.written import INFECTION, INJURY, STEP, WORKS
 
 EFFECTS = [
@@ -35,9 +33,8 @@ EFFECTS = [
 REPORT = build_report(STEP, WORKS).replace(analysis=analyse_effects(EFFECTS))
 
 
-@pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_effects_that_are_not_pooled_are_listed_with_their_numbers(name: str) -> None:
-    shown = words_of(REPORT, name)
+def test_effects_that_are_not_pooled_are_listed_with_their_numbers() -> None:
+    shown = words_of(REPORT)
     assert "4 of 100 and 11 of 100" in shown
     assert "OR 2.02 (1.20 to 3.40)" in shown
     assert "Doe 2012" in shown

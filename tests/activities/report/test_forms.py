@@ -8,7 +8,6 @@ from activities.messages import in_language
 from activities.report.assemble import build_report
 from activities.report.claims import draft_claims
 from activities.report.formats import render
-from activities.report.formats.text import ended
 from activities.report.formats.words import steps
 from activities.report.schema import Report
 from activities.verification.verdicts import printed
@@ -34,7 +33,7 @@ def shaped(*cells: tuple[str, str], support: Support = ON_INFECTION, state: str 
 
 
 TRIAL = shaped(("Trial", "Appendectomy"), ("Keyhole", "4%"), ("Open", "11%"))
-RARER = shaped(("Trial", "Registry"), ("Keyhole", "rarer"), ("Open", ""), support=ON_PNEUMONIA)
+RARER = shaped(("Trial", "Registry"), ("Keyhole", "-5.50"), ("Open", ""), support=ON_PNEUMONIA)
 ITEM = shaped(("Pneumonia", "It was rarer in a registry."), support=ON_PNEUMONIA).replace(
     item=True, begins=True
 )
@@ -114,20 +113,16 @@ def test_no_quote_interrupts_a_letter() -> None:
 
 
 def test_a_row_has_its_own_references_and_opens_its_quote() -> None:
-    page = page_of(_html(report_of(DRAFT)))
+    page = page_of(render(report_of(DRAFT), "html"))
     (row,) = page.xpath("//tr[.//*[@id='s1-1']]")
     assert INFECTION in row.text_content()
     assert PNEUMONIA not in row.text_content()
 
 
-def _html(report: Report) -> bytes:
-    from activities.report.formats import render
-
-    return render(report, "html")
-
-
 def test_the_json_has_fields_and_headings_and_its_markdown_the_same_table() -> None:
-    (own,) = report_of(DRAFT).sections
+    report = report_of(DRAFT)
+    (own,) = report.sections
+    assert "| Registry | -5.50 |" in words_of(report), "a plain minus"
     assert own.claims[0].cells == TRIAL.cells
     assert (own.paragraphs, own.headings) == ((("s1.1", "s1.2"), ("s1.3",)), ("Infections by trial", ""))
     assert "### Infections by trial" in own.markdown
@@ -148,8 +143,7 @@ def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its
     assert (report.verification.fell, report.verification.replaced) == (2, 1)
 
 
-@pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives(name: str) -> None:
+def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives() -> None:
     total = ("11 - 4 = 7", "(5 + 6) * 2 - 4 = 18", "(5 + 6) * 2 - 4 - 7 - 1 = 10")
     ratio = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
     row = shaped(("Trial", "Appendectomy"), ("Fewer", "7 points"), ("In all", "18 of 10"))
@@ -162,7 +156,7 @@ def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives(name: st
     claims = (row.replace(computed=total), prose)
     paragraphs = tuple(DraftParagraph(claims=(one,)) for one in claims)
     report = report_of(named("s1", SectionDraft(paragraphs=paragraphs)))
-    shown = words_of(report, name).replace("\\", "")
+    shown = words_of(report).replace("\\", "")
     shown = shown[shown.index("Calculations") :]
     assert "Appendectomy, Fewer: 11 \u2212 4 = 7" in shown
     first = "Appendectomy, In all: (5 + 6) \u00d7 2 \u2212 4 = 18"
@@ -179,14 +173,6 @@ def test_a_computation_that_its_sentence_shows_is_not_shown_again() -> None:
     assert steps([shown, other], set()) == ["66 + 35 = 101"]
     again = other.replace(computed=("66 + 35 = 101.00",))
     assert steps([other, again], set()) == ["66 + 35 = 101"]
-
-
-def test_a_sentence_of_chinese_ends_with_its_own_full_stop() -> None:
-    assert [ended(text) for text in ("\u6709\u5229\u4e4b\u5904", "It fell", "")] == [
-        "\u6709\u5229\u4e4b\u5904\u3002",
-        "It fell.",
-        "",
-    ]
 
 
 def test_a_citation_stands_in_the_bracket_and_in_the_bold_words_that_it_ends() -> None:
@@ -213,12 +199,6 @@ def test_a_statistic_is_shown_in_the_language_of_the_report() -> None:
         ]
 
 
-def test_a_deduction_in_a_table_of_markdown_has_a_plain_minus() -> None:
-    rows = tuple(shaped(("Entry", f"-{n} of March"), ("Amount", f"-{n}.50")) for n in (5, 6))
-    report = report_of(named("s1", SectionDraft(paragraphs=(DraftParagraph(claims=rows),))))
-    assert "| -5 of March | -5.50 |" in words_of(report, "md")
-
-
 def test_an_editor_is_not_shown_general_knowledge() -> None:
     said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
     known = DraftClaim(text="Rasagiline bars pethidine.", kind="background", stands_by="reader")
@@ -226,8 +206,7 @@ def test_an_editor_is_not_shown_general_knowledge() -> None:
     assert [[claim.text for claim in part] for part in draft_claims(draft)] == [[said.text], [said.text]]
 
 
-@pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_general_knowledge_is_marked_where_it_stands(name: str) -> None:
+def test_general_knowledge_is_marked_where_it_stands() -> None:
     known = "Rasagiline must not be combined with pethidine"
     read = DraftClaim(text=f"{known}.", kind="background", stands_by="reader")
     unread = read.replace(text="Pay 200 euros to the clinic.", state="ask")
@@ -236,7 +215,7 @@ def test_general_knowledge_is_marked_where_it_stands(name: str) -> None:
     said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
     blocks = tuple(DraftParagraph(claims=claims) for claims in ((said, read, unread), (row,), (letter,)))
     report = report_of(named("s1", SectionDraft(paragraphs=blocks)))
-    text = " ".join(words_of(report, name).split())
+    text = words_of(report)
     assert f"{known}\u2020." in text
     assert text.count("\u2020") == 3, "the sentence, the row and the note that says what the sign means"
     assert "from no source; check it before you send it: \u201cThe clinic keeps its records.\u201d" in text
