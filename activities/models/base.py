@@ -33,17 +33,6 @@ class YesOrNo(BaseModel):
     word."""
 
 
-class Review(BaseModel):
-    """The faults that a role finds in an answer that has the right form."""
-
-    problem: str = ""
-    """In words for the repair turn; empty when all is well."""
-    usable: bool = False
-    """Whether the answer is used all the same when the repair turn returns no better one."""
-    failures: int = 0
-    """The number of wrong parts: of two usable answers the one with fewer is kept."""
-
-
 BYTES_PER_TOKEN = 2.5
 """UTF-8 bytes a token. English prose has 4 to 4.5 with today's tokenizers, tables of numbers and gene names
 about 3: the estimate is meant to be high."""

@@ -32,15 +32,12 @@ from activities.models.base import (
     LEAST_OUTPUT,
     Completion,
     Progress,
-    Review,
     YesOrNo,
     estimate,
 )
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import (
-    CUT,
     Answer,
-    Attempt,
     Conversation,
     PaidAnswers,
     Question,
@@ -61,7 +58,7 @@ from activities.models.response import (
     values_of,
 )
 from activities.models.servers import Servers
-from activities.models.structured import Unreadable, read, schema_of
+from activities.models.structured import Unreadable, schema_of
 from activities.settings import Settings
 
 if TYPE_CHECKING:
@@ -71,8 +68,6 @@ if TYPE_CHECKING:
 MOST_ADAPTATIONS = 10
 """Refusals that one call learns from; each changes one capability."""
 PATH = "/chat/completions"
-OVER = ("deadline",)
-"""Finish reasons after which there is no time for a repair turn."""
 
 
 def _refusal(error: "APIStatusError | ReportedError") -> tuple[int, dict[str, object]]:
@@ -124,23 +119,24 @@ class OpenAIModel:
         allowance: Allowance,
         scope: str,
         choices: Mapping[str, Sequence[str]] | None = None,
-        review: Callable[[Answer], Review] = lambda _: Review(),
         seconds: float | None = None,
     ) -> tuple[Answer, Completion]:
         """Ask for an answer of the given shape within the allowance.
 
         `system` is the stable part of the prompt, `user` what changes. `scope` names run and step for the
         store of paid answers. `choices` are the values a field may have, by its path (`claims.sentence`).
-        `review` examines a valid answer; the problems it finds are sent back once. `seconds` is how long the
-        step has: what is whole by then is used. Raises ModelError; its `usage` is what was paid all the same.
+        What is wrong with an answer is sent back once. `seconds` is how long the step has: what is whole by
+        then is used. Raises ModelError; its `usage` is what was paid all the same.
         """
         schema, prompt = schema_of(answer, choices), (system, user)
-        talk = await self._talk(choice, answer, schema, prompt, allowance, scope, seconds, review)
-        best = await self._attempt(talk, prompt, estimate(*prompt, json.dumps(schema)))
-        if best.problem is not None:
-            best = await self._repaired(talk, best, best.problem)
-        assert best.value is not None
-        return best.value, talk.completion(*best.notes)
+        talk = await self._talk(choice, answer, schema, prompt, allowance, scope, seconds)
+        estimated = estimate(*prompt, json.dumps(schema))
+        first = await self._turn(talk, prompt, estimated)
+        try:
+            value = talk.read(first)
+        except Unreadable as problem:
+            value = await self._repaired(talk, first, estimated, problem)
+        return value, talk.completion()
 
     async def ask_yes_or_no(
         self,
@@ -154,7 +150,7 @@ class OpenAIModel:
     ) -> tuple[YesOrNo, Completion]:
         """Ask for one word, one token. Raises ModelError."""
         prompt = system, user
-        talk = await self._talk(choice, YesOrNo, {}, prompt, allowance, scope, seconds, lambda _: Review())
+        talk = await self._talk(choice, YesOrNo, {}, prompt, allowance, scope, seconds)
         raw = await self._turn(talk, prompt, estimate(*prompt))
         return YesOrNo(yes=probability_of_yes(raw.readable, raw.words)), talk.completion()
 
@@ -167,7 +163,6 @@ class OpenAIModel:
         allowance: Allowance,
         scope: str,
         seconds: float | None,
-        review: Callable[[Answer], Review],
     ) -> Conversation[Answer]:
         if choice.temperature is None:
             choice = choice.replace(temperature=self._settings.temperature)
@@ -177,67 +172,34 @@ class OpenAIModel:
             answer=answer,
             schema=schema,
             prompt=prompt,
-            review=review,
             allowance=allowance,
             window=await self.context(choice),
             scope=scope,
             seconds=math.inf if seconds is None else seconds,
         )
 
-    async def _attempt(
-        self, talk: Conversation[Answer], sent: tuple[str, str], estimated: int
-    ) -> Attempt[Answer]:
-        """Take a turn; return what its answer says and what is wrong with it."""
-        raw = await self._turn(talk, sent, estimated)
-        # the size of the prompt is known now; what a repair adds to it is estimated
-        size = estimated if raw.estimated else raw.usage.input_tokens
-        name = talk.choice.model
-        try:
-            value = read(raw.readable, talk.answer, cut=raw.cut)
-        except Unreadable as problem:
-            if talk.turns == 1:
-                log.info("model_repair", model=name, answer=talk.answer.__name__, problem=problem.problem)
-                if raw.readable.strip() and not problem.found_json and not raw.cut:
-                    await self._memory.lower_format(talk.address.shown, name)
-            return Attempt(raw, size, problem=problem)
-        verdict = talk.review(value)
-        notes = (f"{name} {CUT[raw.finish_reason]}; what was complete is used",) if raw.cut else ()
-        wrong = Unreadable(verdict.problem, found_json=False) if verdict.problem else None
-        used = value if wrong is None or verdict.usable else None
-        return Attempt(raw, size, used, notes, wrong, verdict.failures)
-
     async def _repaired(
-        self, talk: Conversation[Answer], first: Attempt[Answer], problem: Unreadable
-    ) -> Attempt[Answer]:
-        """Take the one repair turn.
-
-        An answer that is usable without it is kept when the turn returns no better one.
-        """
-
-        def retained(wrong: Unreadable, when: str) -> Attempt[Answer]:
-            if first.value is None:
-                raise talk.unusable(wrong, when)
-            return first
-
-        if first.raw.finish_reason in OVER:
-            return retained(problem, "before its time was over")
-        sent = repair(*talk.prompt, first.raw.readable, talk.schema, problem)
-        estimated = estimate(*sent, json.dumps(talk.schema))
+        self, talk: Conversation[Answer], first: RawAnswer, estimated: int, problem: Unreadable
+    ) -> Answer:
+        """Take the one repair turn of a prompt of `estimated` tokens. Raises ModelError."""
+        name = talk.choice.model
+        log.info("model_repair", model=name, answer=talk.answer.__name__, problem=problem.problem)
+        if first.readable.strip() and not problem.found_json and not first.cut:
+            await self._memory.lower_format(talk.address.shown, name)
+        if first.finish_reason == "deadline":
+            raise talk.unusable(problem, "before its time was over")
+        sent = repair(*talk.prompt, first.readable, talk.schema, problem)
+        needed = estimate(*sent, json.dumps(talk.schema))
         if not problem.found_json:
-            # the prompt again: its length is known now
-            estimated = min(estimated, first.prompt_tokens + estimate(sent[1][len(talk.prompt[1]) :]))
-        if talk.room(estimated) < LEAST_OUTPUT:
-            return retained(problem, "and the allowance left none for a repair")
+            # the prompt again: its length is known now, what is added to it is estimated
+            before = estimated if first.estimated else first.usage.input_tokens
+            needed = min(needed, before + estimate(sent[1][len(talk.prompt[1]) :]))
+        if talk.room(needed) < LEAST_OUTPUT:
+            raise talk.unusable(problem, "and the allowance left none for a repair")
         try:
-            second = await self._attempt(talk, sent, estimated)
-        except ModelError as failed:
-            if first.value is None:
-                raise
-            talk.spent = failed.usage
-            return first
-        if second.value is None:
-            return retained(second.problem or problem, "after a repair turn")
-        return second if first.value is None or second.failures < first.failures else first
+            return talk.read(await self._turn(talk, sent, needed))
+        except Unreadable as still:
+            raise talk.unusable(still, "after a repair turn") from None
 
     async def _turn(self, talk: Conversation[Answer], sent: tuple[str, str], estimated: int) -> RawAnswer:
         """Ask a question, and charge its answer. Raises ModelError with all that was paid."""

@@ -6,7 +6,7 @@ An answer that was paid for is stored before it is used, so that a repeated atte
 import hashlib
 import json
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
@@ -17,10 +17,10 @@ from activities.contracts.evidence import Allowance, Frozen, ModelChoice, Usage
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
 from activities.models.address import Address
-from activities.models.base import LEAST_OUTPUT, Completion, Review
+from activities.models.base import LEAST_OUTPUT, Completion
 from activities.models.capabilities import Capabilities
 from activities.models.response import Word
-from activities.models.structured import Unreadable, without_bounds
+from activities.models.structured import Unreadable, read, without_bounds
 
 CUT: Mapping[str, str] = {
     "length": "was cut off at its output limit",
@@ -203,7 +203,6 @@ class Conversation(Generic[Answer]):
     schema: dict[str, Any]
     prompt: tuple[str, str]
     """Its stable part, and what changes."""
-    review: Callable[[Answer], Review]
     allowance: Allowance
     window: int
     scope: str
@@ -256,27 +255,22 @@ class Conversation(Generic[Answer]):
             estimated,
         )
 
-    def completion(self, *notes: str) -> Completion:
-        noted = tuple(dict.fromkeys((*self.notes, *notes)))
-        return Completion(model=self.choice.model, usage=self.spent, notes=noted)
+    def read(self, raw: RawAnswer) -> Answer:
+        """Read an answer, and note one that was cut off. Raises Unreadable."""
+        value = read(raw.readable, self.answer, cut=raw.cut)
+        if raw.cut:
+            self.notes.append(f"{self.choice.model} {CUT[raw.finish_reason]}; what was complete is used")
+        return value
+
+    def completion(self) -> Completion:
+        notes = tuple(dict.fromkeys(self.notes))
+        return Completion(model=self.choice.model, usage=self.spent, notes=notes)
 
     def unusable(self, problem: Unreadable, when: str) -> ModelUnusable:
         return ModelUnusable(
             f"{self.choice.model} gave no usable answer ({problem.problem[:300]}) {when}; a larger model may",
             usage=self.spent,
         )
-
-
-@dataclass(frozen=True, slots=True)
-class Attempt(Generic[Answer]):
-    raw: RawAnswer
-    prompt_tokens: int
-    value: Answer | None = None
-    """None for one that cannot be used."""
-    notes: tuple[str, ...] = ()
-    problem: Unreadable | None = None
-    """The problem that a repair turn names; None where there is nothing to repair."""
-    failures: int = 0
 
 
 def raise_refusal(raw: RawAnswer, question: Question, spent: Usage) -> None:

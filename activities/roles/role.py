@@ -16,7 +16,6 @@ from pydantic import BaseModel
 
 from activities.contracts.evidence import Evidence, EvidenceRef, Statement
 from activities.contracts.step import Role, StepContext
-from activities.models.base import Review
 from activities.text.sentences import Sentence
 from activities.verification.controls import Control
 
@@ -82,8 +81,6 @@ class RoleSpec(Generic[Step, Answer, Output]):
     """Whether it reads the bodies of the step's works."""
     idle: Callable[[Step, Sequence[Evidence]], bool] | None = None
     """Whether there is nothing to ask a model, where that is not said by the works alone."""
-    review: Callable[[Step, Prompt, Answer], Review] = lambda _step, _prompt, _answer: Review()
-    """What is wrong with an answer of the right form; what it names is asked for once more."""
 
     def refs(self, step: Step) -> tuple[EvidenceRef, ...]:
         """Return the works whose bodies the role reads."""

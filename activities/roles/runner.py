@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Callable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
@@ -205,7 +204,6 @@ async def _ask(
         allowance=step.allowance,
         scope=scope,
         choices=prompt.choices,
-        review=partial(spec.review, step, prompt),
         seconds=step.seconds,
     )
 
