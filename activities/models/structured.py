@@ -31,8 +31,6 @@ MOST_PARTIAL = 20
 """Candidates that are read as the beginning of an object that was cut off."""
 LONGEST_ANSWER = 400_000
 """Characters that are read; what is beyond is dropped as if the answer had been cut off there."""
-MOST_REPEATS = 2
-"""Times an item may stand in a list again; the next one ends the list."""
 LONGEST_REPAIRED = 100_000
 """Characters of something nearly JSON: `json-repair` reads some 200,000 a second."""
 DEEPEST_REPAIRED = 40
@@ -155,7 +153,7 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
     has_json = False
     for candidate in islice(candidates(text, cut=cut), MOST_CANDIDATES):
         has_json = True
-        shaped = without_repeats(_shaped(candidate, answer))
+        shaped = _shaped(candidate, answer)
         if not (isinstance(shaped, dict) and shaped.keys() & answer.model_fields.keys()):
             problem = problem or f"none of the fields {', '.join(answer.model_fields)} was there"
             continue
@@ -288,29 +286,6 @@ def _unwrapped(value: object, depth: int) -> Iterator[object]:
         inner = next(iter(value.values()))
         if isinstance(inner, dict):
             yield inner
-
-
-def without_repeats(value: object) -> object:
-    """Return the lists of an answer up to the item that was repeated once too often.
-
-    A small model that loops says nothing more after it.
-    """
-    if not isinstance(value, dict):
-        return value
-    return {name: _until_repeated(part) if isinstance(part, list) else part for name, part in value.items()}
-
-
-def _until_repeated(items: list[object]) -> list[object]:
-    counts: dict[str, int] = {}
-    firsts: list[object] = []
-    for item in items:
-        name = json.dumps(item, sort_keys=True, ensure_ascii=False, default=str)
-        counts[name] = counts.get(name, 0) + 1
-        if counts[name] == 1:
-            firsts.append(item)
-        elif counts[name] > MOST_REPEATS + 1:
-            return firsts
-    return items
 
 
 def _shaped(value: object, answer: type[BaseModel]) -> object:

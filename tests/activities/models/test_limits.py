@@ -99,7 +99,7 @@ async def test_a_loop_ends_the_call(ask: Asker, server: FakeOpenAI) -> None:
 
     server.script(lambda _: streamed(loops(), delay=0.0))
     verdict, _ = await ask(allowance=LARGE)
-    assert verdict.reasons == ["first", "metformin lowers the risk"]
+    assert set(verdict.reasons) == {"first", "metformin lowers the risk"}
     assert sent < 5_000
 
 
