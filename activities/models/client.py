@@ -20,7 +20,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from activities.contracts.errors import ModelDown, ModelError, ModelRefused
 from activities.contracts.evidence import Allowance, ModelChoice, Usage
@@ -53,7 +53,6 @@ from activities.models.response import (
     FIRST_WORD_FACTOR,
     Pieces,
     events_of,
-    probability_of_yes,
     read_stream,
     values_of,
 )
@@ -121,62 +120,34 @@ class OpenAIModel:
         choices: Mapping[str, Sequence[str]] | None = None,
         seconds: float | None = None,
     ) -> tuple[Answer, Completion]:
-        """Ask for an answer of the given shape within the allowance.
+        """Ask for an answer of the given shape within the allowance; for `YesOrNo` for one word, one token.
 
         `system` is the stable part of the prompt, `user` what changes. `scope` names run and step for the
         store of paid answers. `choices` are the values a field may have, by its path (`claims.sentence`).
         What is wrong with an answer is sent back once. `seconds` is how long the step has: what is whole by
         then is used. Raises ModelError; its `usage` is what was paid all the same.
         """
-        schema, prompt = schema_of(answer, choices), (system, user)
-        talk = await self._talk(choice, answer, schema, prompt, allowance, scope, seconds)
-        estimated = estimate(*prompt, json.dumps(schema))
-        first = await self._turn(talk, prompt, estimated)
-        try:
-            value = talk.read(first)
-        except Unreadable as problem:
-            value = await self._repaired(talk, first, estimated, problem)
-        return value, talk.completion()
-
-    async def ask_yes_or_no(
-        self,
-        choice: ModelChoice,
-        *,
-        system: str,
-        user: str,
-        allowance: Allowance,
-        scope: str,
-        seconds: float | None = None,
-    ) -> tuple[YesOrNo, Completion]:
-        """Ask for one word, one token. Raises ModelError."""
-        prompt = system, user
-        talk = await self._talk(choice, YesOrNo, {}, prompt, allowance, scope, seconds)
-        raw = await self._turn(talk, prompt, estimate(*prompt))
-        return YesOrNo(yes=probability_of_yes(raw.readable, raw.words)), talk.completion()
-
-    async def _talk(
-        self,
-        choice: ModelChoice,
-        answer: type[Answer],
-        schema: dict[str, Any],
-        prompt: tuple[str, str],
-        allowance: Allowance,
-        scope: str,
-        seconds: float | None,
-    ) -> Conversation[Answer]:
         if choice.temperature is None:
             choice = choice.replace(temperature=self._settings.temperature)
-        return Conversation(
+        schema = {} if answer is YesOrNo else schema_of(answer, choices)
+        talk = Conversation(
             choice=choice,
             address=self._servers.address(choice),
             answer=answer,
             schema=schema,
-            prompt=prompt,
+            prompt=(system, user),
             allowance=allowance,
             window=await self.context(choice),
             scope=scope,
             seconds=math.inf if seconds is None else seconds,
         )
+        estimated = estimate(system, user, *([json.dumps(schema)] if schema else []))
+        first = await self._turn(talk, talk.prompt, estimated)
+        try:
+            value = talk.read(first)
+        except Unreadable as problem:
+            value = await self._repaired(talk, first, estimated, problem)
+        return value, talk.completion()
 
     async def _repaired(
         self, talk: Conversation[Answer], first: RawAnswer, estimated: int, problem: Unreadable

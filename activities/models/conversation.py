@@ -19,7 +19,7 @@ from activities.logs import log
 from activities.models.address import Address
 from activities.models.base import LEAST_OUTPUT, Completion
 from activities.models.capabilities import Capabilities
-from activities.models.response import Word
+from activities.models.response import Word, probability_of_yes
 from activities.models.structured import Unreadable, read, without_bounds
 
 CUT: Mapping[str, str] = {
@@ -257,6 +257,8 @@ class Conversation(Generic[Answer]):
 
     def read(self, raw: RawAnswer) -> Answer:
         """Read an answer, and note one that was cut off. Raises Unreadable."""
+        if not self.schema:
+            return self.answer(yes=probability_of_yes(raw.readable, raw.words))
         value = read(raw.readable, self.answer, cut=raw.cut)
         if raw.cut:
             self.notes.append(f"{self.choice.model} {CUT[raw.finish_reason]}; what was complete is used")

@@ -4,8 +4,6 @@ import asyncio
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
-from pydantic import BaseModel
-
 from activities.contracts.errors import ModelBusy, ModelError, ModelRefused
 from activities.contracts.evidence import Evidence, ModelChoice, Statement, Usage
 from activities.contracts.judge import JudgeBatch, JudgeInput, Ordered, OrderInput
@@ -13,14 +11,14 @@ from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import Verdicts
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
-from activities.models.base import Completion, YesOrNo, estimate, room
+from activities.models.base import estimate, room
 from activities.models.failures import UNEXPLAINED
 from activities.own_step_activity import OwnStepInput
 from activities.roles import readers, selection
 from activities.roles.allowances import asks_model
 from activities.roles.judgement_store import JudgementStore, with_known
 from activities.roles.own import own_spec
-from activities.roles.role import AnySpec, Prompt, spec_of
+from activities.roles.role import AnySpec, spec_of
 from activities.settings import Settings
 
 if TYPE_CHECKING:
@@ -49,7 +47,7 @@ class RoleThinker:
 
     def __init__(
         self,
-        model_of: "Callable[[ModelChoice], OpenAIModel] | None",
+        model_of: "Callable[[ModelChoice], OpenAIModel]",
         store: EvidenceStore,
         settings: Settings,
         last_attempt: Callable[[], bool] = lambda: True,
@@ -133,11 +131,6 @@ class RoleThinker:
         A prompt that its server calls too long is made smaller, to what was learned of the server, and not
         repeated.
         """
-        if self._model_of is None:
-            raise ModelRefused(
-                f"no language model is connected for {spec.role}; set DETERMINATOR_MODEL or use extractive",
-                category="auth",
-            )
         model, spent = self._model_of(step.model), Usage()
         context = await model.context(step.model)
         guesses = 0
@@ -145,7 +138,16 @@ class RoleThinker:
             # in threads: ranking and checking long texts must not block the heartbeats
             prompt = await asyncio.to_thread(spec.render, step, documents, room(step.allowance, context))
             try:
-                answer, completion = await _ask(model, spec, step, prompt)
+                answer, completion = await model.ask(
+                    step.model,
+                    system=prompt.system,
+                    user=prompt.user,
+                    answer=prompt.answer or spec.answer,
+                    allowance=step.allowance,
+                    scope=f"{step.scope or step.run_id}/{spec.role}",
+                    choices=prompt.choices,
+                    seconds=step.seconds,
+                )
             except ModelError as error:
                 error.usage = spent = spent + error.usage
                 before = context
@@ -181,31 +183,6 @@ class RoleThinker:
 
 def _is_doubted(done: StepAnswer[Any]) -> bool:
     return isinstance(done.output, Verdicts) and not done.output.vigilance.is_believed
-
-
-async def _ask(
-    model: "OpenAIModel", spec: AnySpec, step: StepContext, prompt: Prompt
-) -> tuple[BaseModel, Completion]:
-    scope = f"{step.scope or step.run_id}/{spec.role}"
-    if spec.answer is YesOrNo:
-        return await model.ask_yes_or_no(
-            step.model,
-            system=prompt.system,
-            user=prompt.user,
-            allowance=step.allowance,
-            scope=scope,
-            seconds=step.seconds,
-        )
-    return await model.ask(
-        step.model,
-        system=prompt.system,
-        user=prompt.user,
-        answer=prompt.answer or spec.answer,
-        allowance=step.allowance,
-        scope=scope,
-        choices=prompt.choices,
-        seconds=step.seconds,
-    )
 
 
 def _of_role(spec: AnySpec, note: Statement | str) -> Statement | str:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from activities.contracts.errors import ModelRefused, ModelUnusable
 from activities.contracts.evidence import Allowance
+from activities.models.base import YesOrNo
 from activities.models.response import events_of, values_of
 from tests.activities.models.conftest import GOOD, Asker, Verdict, Workers
 from tests.fake_openai import JSON, SSE, FakeOpenAI, completion, fails, says
@@ -216,8 +217,8 @@ def one_word(word: str, others: dict[str, float] | None = None) -> Reply:
 
 async def weigh(ask: Asker) -> float | None:
     allowance = Allowance(input_tokens=300, output_tokens=1)
-    answer, _ = await ask.model.ask_yes_or_no(
-        ask.choice, system="You read.", user="Does it?", allowance=allowance, scope="a"
+    answer, _ = await ask.model.ask(
+        ask.choice, system="You read.", user="Does it?", answer=YesOrNo, allowance=allowance, scope="a"
     )
     return answer.yes
 

@@ -11,7 +11,6 @@ from activities.contracts.evidence import ModelChoice
 from activities.contracts.step import Role
 from activities.roles.allowances import allowance_of
 from activities.roles.role import ROLES
-from activities.roles.runner import RoleThinker
 from tests.activities.roles.conftest import DOCUMENTS, MODEL, SMALL_MODEL, Case
 from tests.fake_openai import breaks, fails, labels_by_work, says, sensible
 from tests.replay import Reply
@@ -22,23 +21,19 @@ DOWN = fails(503, "overloaded")
 BUSY = fails(429, "slow down", retry_after="9")
 
 
-@pytest.mark.parametrize("role", ROLES)
-async def test_every_role_works_without_a_language_model(case: Case, role: Role) -> None:
-    thinker = RoleThinker(None, case.store, case.settings)
-    charged = await thinker.think(role, case.step(role, model=NONE))
-    assert charged.model == "extractive"
-    assert charged.usage.tokens == 0
-    assert charged.prompt_version == ""
-
-
-@pytest.mark.parametrize(
-    "role", ["observer", "gap_evaluator", "judge", "hypothesis_generator", "writer", "extractor"]
-)
-async def test_no_model_is_paid_to_read_nothing(case: Case, role: Role) -> None:
-    charged = await case.thinker.think(role, case.step(role, ()))
+async def test_every_role_works_without_a_language_model(case: Case) -> None:
+    for role in ROLES:
+        charged = await case.thinker.think(role, case.step(role, model=NONE))
+        assert (charged.model, charged.usage.tokens, charged.prompt_version) == ("extractive", 0, ""), role
     assert case.server.bodies == []
-    assert charged.usage.calls == 0
-    assert charged.model == "code"
+
+
+async def test_no_model_is_paid_to_read_nothing(case: Case) -> None:
+    roles: tuple[Role, ...] = ("observer", "gap_evaluator", "judge", "hypothesis_generator", "writer")
+    for role in (*roles, "extractor"):
+        charged = await case.thinker.think(role, case.step(role, ()))
+        assert (charged.usage.calls, charged.model) == (0, "code"), role
+    assert case.server.bodies == []
 
 
 async def test_searches_that_all_failed_are_no_reason_to_search_differently(case: Case) -> None:
@@ -90,11 +85,6 @@ async def test_what_failed_calls_cost_is_charged_and_raised_with_the_failure(cas
     with pytest.raises(ModelDown) as raised:
         await case.thinker.think("judge", step.replace(question="Does aspirin help?"))
     assert raised.value.usage.tokens == 860
-
-
-async def test_a_missing_model_is_reported_in_one_line(case: Case) -> None:
-    with pytest.raises(ModelRefused, match="DETERMINATOR_MODEL"):
-        await RoleThinker(None, case.store, case.settings).think("judge", case.step("judge"))
 
 
 async def test_extractive_work_does_not_hold_up_the_heartbeat(case: Case) -> None:
@@ -157,7 +147,6 @@ async def test_a_prompt_that_is_too_long_is_made_smaller_and_not_repeated(
     first, second = map(length_of, case.server.bodies)
     assert second < first
     if "4096" in message:
-        assert case.thinker._model_of is not None
         assert await case.thinker._model_of(MODEL).context(MODEL) == 4096
     await case.thinker.think(role, case.step(role, refs, scope="next"))
     assert len(case.server.bodies) == 3, "what was learned of the context was forgotten"
@@ -189,16 +178,16 @@ async def test_a_refusal_that_is_not_of_the_length_ends_after_few_attempts(case:
     assert len(case.server.bodies) <= 6
 
 
-@pytest.mark.parametrize("role", ROLES)
-async def test_a_small_model_says_one_word_and_code_does_the_rest(case: Case, role: Role) -> None:
+async def test_a_small_model_says_one_word_and_code_does_the_rest(case: Case) -> None:
     case.server.script(says("yes"))
-    update = {"model": SMALL_MODEL, "allowance": allowance_of(role, SMALL_MODEL)}
-    charged = await case.thinker.think(role, case.step(role).model_copy(update=update))
-    assert charged.model == ("m" if role == "orderer" else "extractive")
-    assert len(case.server.bodies) == (role == "orderer")
-    if role == "orderer":
-        assert charged.output.yes == 1.0
-        assert DOCUMENTS[0].text[:60] in str(case.server.bodies[0]["messages"])
+    for role in ROLES:
+        update = {"model": SMALL_MODEL, "allowance": allowance_of(role, SMALL_MODEL)}
+        charged = await case.thinker.think(role, case.step(role).model_copy(update=update))
+        assert charged.model == ("m" if role == "orderer" else "extractive"), role
+        if role == "orderer":
+            assert charged.output.yes == 1.0
+    (body,) = case.server.bodies
+    assert DOCUMENTS[0].text[:60] in str(body["messages"])
 
 
 async def test_a_model_that_judges_puts_nothing_in_order_by_one_word(case: Case) -> None:
