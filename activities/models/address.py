@@ -10,7 +10,7 @@ from ipaddress import ip_address
 from urllib.parse import parse_qsl, unquote, urlsplit, urlunsplit
 
 from activities.contracts.errors import ModelRefused
-from activities.credentials import carried_by
+from activities.credentials import register
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +20,6 @@ class Address:
     query: tuple[tuple[str, str], ...] = ()
     authorization: str = ""
     """Value of the `Authorization` header that the user and password stand for; empty without them."""
-    secrets: tuple[str, ...] = ()
-    """Parts that must not appear in any text."""
 
     @property
     def local(self) -> bool:
@@ -45,7 +43,10 @@ class Address:
 
 
 def parse(url: str) -> Address:
-    """Read a base URL. Raises ModelRefused when it is not an http address."""
+    """Read a base URL, whose credentials are in no message from now on.
+
+    Raises ModelRefused when it is not an http address.
+    """
     try:
         parts = urlsplit(url.strip())
         port = f":{parts.port}" if parts.port else ""
@@ -63,6 +64,5 @@ def parse(url: str) -> Address:
     authorization = ""
     if user or password:
         authorization = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
-    secrets = carried_by(url.strip()) | ({authorization.removeprefix("Basic ")} if authorization else set())
-    # the longest first: a server may repeat the address, and a user beside a password is no secret alone
-    return Address(shown, query, authorization, tuple(sorted(secrets, key=len, reverse=True)))
+    register([authorization.removeprefix("Basic ")], [url.strip()])
+    return Address(shown, query, authorization)

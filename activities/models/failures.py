@@ -5,11 +5,12 @@ content_filter. `ModelBusy` is rate_limited, `ModelDown` is unavailable.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 
 from activities.contracts.bounds import MAX_SECONDS, real
 from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
+from activities.credentials import redacted
 from activities.sources.http.failures import retry_after
 
 _WAIT = re.compile(
@@ -44,8 +45,6 @@ _NO_MODEL = re.compile(
 _KEY = re.compile(r"\b(sk|gsk|key|pk|AIza)[-_]?[A-Za-z0-9_\-*]{12,}", re.IGNORECASE)
 UNEXPLAINED = "bad_request"
 """The category of a refusal whose words say nothing that is known."""
-SHORTEST_SECRET = 6
-"""Characters; a shorter key is a placeholder for a local server and part of many words."""
 _BEARER = re.compile(r"Bearer\s+\S+", re.IGNORECASE)
 _TITLE = re.compile(r"<title>([^<]*)", re.IGNORECASE)
 _MESSAGES = ("message", "msg", "detail", "error")
@@ -125,19 +124,19 @@ def translate(
     *,
     model: str,
     address: str,
-    secrets: Sequence[str] = (),
+    has_key: bool = True,
 ) -> ModelError:
     """Return the error for a failed call.
 
-    `status` None: the failure came inside a stream; `secrets`: what was sent to be let in. Of several
-    signs the first decides; what a later attempt cannot change comes first.
+    `status` None: the failure came inside a stream; `has_key`: a key was sent. Of several signs the first
+    decides; what a later attempt cannot change comes first.
     """
     error = error_object(body)
     status = status_in(error) if status is None else status
     said_by_provider = error.get("metadata")
     raw = said_by_provider.get("raw") if isinstance(said_by_provider, dict) else None
     message = "; ".join(filter(None, (str(error.get("message") or ""), raw if isinstance(raw, str) else "")))
-    whole = scrub(" ".join(message.split()), *secrets)
+    whole = scrub(" ".join(message.split()))
     code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))
     where, detail = f"{model} at {address}", f": {whole[:300]}" if whole else ""
     words = f"{code} {whole[:300]}"
@@ -154,7 +153,7 @@ def translate(
         return ModelBusy(f"{where} is busy (429){detail}", retry_after=wait_of(headers, whole))
     if status in (401, 403):
         asks = f"{where} refused the key ({status}){detail}; OPENAI_API_KEY must hold one of this server"
-        if not secrets:
+        if not has_key:
             reason = "OPENAI_API_KEY goes to the address of OPENAI_BASE_URL alone"
             asks = f"{where} wants a key ({status}){detail}; {reason}"
         return refused("auth", asks)
@@ -171,9 +170,6 @@ def translate(
     return refused(UNEXPLAINED, f"{where} refused the request ({status}){detail}")
 
 
-def scrub(text: str, *secrets: str) -> str:
-    """Return a provider's text without the given secrets and without anything else that looks like a key."""
-    for secret in secrets:
-        if len(secret) >= SHORTEST_SECRET:
-            text = text.replace(secret, "[key]")
-    return _BEARER.sub("Bearer [key]", _KEY.sub("[key]", text))
+def scrub(text: str) -> str:
+    """Return a provider's text without the keys of this process and what else looks like a key."""
+    return _BEARER.sub("Bearer [key]", _KEY.sub("[key]", redacted(text)))

@@ -141,10 +141,9 @@ class Servers:
     def breaker(self, where: Address, choice: ModelChoice) -> Breaker:
         return self._breakers.setdefault((where.shown, choice.model), Breaker())
 
-    def secrets(self, where: Address) -> tuple[str, ...]:
-        """Return what no message about this server may contain."""
-        key = key_for(self._settings, where.shown)
-        return (*([key] if key else []), *where.secrets)
+    def is_let_in(self, where: Address) -> bool:
+        """Return whether this server is sent a key."""
+        return bool(key_for(self._settings, where.shown) or where.authorization or where.query)
 
     def client(self, where: Address) -> "AsyncOpenAI":
         """Return the client of an address. Raises ModelRefused without the key that OpenAI needs."""

@@ -8,7 +8,7 @@ Invariants:
   server only.
 """
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -127,13 +127,13 @@ def open_client(
     )
 
 
-def translated(question: Question, error: Exception, secrets: Sequence[str]) -> ModelError:
+def translated(question: Question, error: Exception, *, has_key: bool) -> ModelError:
     """Return our error for one of the `openai` package or of the HTTP library under it."""
     import openai
 
     name, where = question.where, question.address.shown
     cause = error.__cause__
-    text = scrub(str(cause or error), *secrets)[:200]
+    text = scrub(str(cause or error))[:200]
     if isinstance(error, openai.APIStatusError):
         return translate(
             error.status_code,
@@ -141,7 +141,7 @@ def translated(question: Question, error: Exception, secrets: Sequence[str]) -> 
             error.response.headers,
             model=question.choice.model,
             address=where,
-            secrets=secrets,
+            has_key=has_key,
         )
     if isinstance(error, openai.APITimeoutError | httpx2.TimeoutException):
         return ModelDown(f"{name} did not answer in time")
@@ -159,5 +159,5 @@ def translated(question: Question, error: Exception, secrets: Sequence[str]) -> 
     if isinstance(error, openai.APIConnectionError):
         return ModelDown(f"{name} cannot be reached: {text or 'no connection'}; is the server running?")
     if isinstance(error, ReportedError):
-        return translate(None, error.body, {}, model=question.choice.model, address=where, secrets=secrets)
+        return translate(None, error.body, {}, model=question.choice.model, address=where, has_key=has_key)
     return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {text}")
