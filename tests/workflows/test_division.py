@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.contracts.evidence import EvidenceRef, ReportPlanSection
+from activities.contracts.evidence import ReportPlanSection
 from workflows.sections.drafting import MAX_NEAREST, divide, nearest_first
 
 SECTIONS = (
@@ -13,19 +13,9 @@ SECTIONS = (
 )
 
 
-def item(name: str, title: str = "") -> EvidenceRef:
-    return EvidenceRef(evidence_id=name, blob=f"blobs/{name}", source="alpha", title=title or name)
-
-
-def test_an_item_belongs_to_the_section_whose_question_it_is_about() -> None:
-    evidence = [item("a", "Lactic acidosis under metformin"), item("b", "Metformin and mortality")]
-    found = {"s1": ["a", "b"], "s2": ["b", "a"]}
-    assert divide(SECTIONS, evidence, found, {}) == {"a": "s2", "b": "s1"}
-
-
-def test_without_such_a_difference_the_section_that_ranked_it_higher_gets_it() -> None:
-    evidence = [item("a", "Metformin"), item("b", "Metformin")]
-    assert divide(SECTIONS, evidence, {"s1": ["b", "a"], "s3": ["a", "b"]}, {}) == {"a": "s3", "b": "s1"}
+def test_the_section_that_ranks_an_item_highest_gets_it_and_of_equals_the_first() -> None:
+    found = {"s1": ["b", "a", "c"], "s3": ["a", "b"], "s2": ["d", "e", "c"]}
+    assert divide(SECTIONS, found, {}) == {"a": "s3", "b": "s1", "c": "s1", "d": "s2", "e": "s2"}
 
 
 ids = st.lists(st.sampled_from("abcdef"), unique=True)
@@ -35,11 +25,10 @@ ids = st.lists(st.sampled_from("abcdef"), unique=True)
 def test_every_item_has_one_owner_and_keeps_it(
     first: dict[str, list[str]], more: dict[str, list[str]]
 ) -> None:
-    evidence = [item(name, f"Mortality and dose {name}") for name in "abcdef"]
-    owners = divide(SECTIONS, evidence, first, {})
+    owners = divide(SECTIONS, first, {})
     assert set(owners) == {name for names in first.values() for name in names}
     assert all(name in first[section] for name, section in owners.items())
-    later = divide(SECTIONS, evidence, {**first, **more}, owners)
+    later = divide(SECTIONS, {**first, **more}, owners)
     assert owners.items() <= later.items()
 
 

@@ -6,7 +6,6 @@ repetition.
 """
 
 import asyncio
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile, zip_longest
 from typing import Literal
@@ -23,7 +22,6 @@ from activities.messages import plural
 from activities.report.claims import draft_claims
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
-from activities.text.tokens import terms
 from workflows.amounts import needs
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
@@ -375,9 +373,7 @@ class SectionDrafting(RunPart):
         owners = state.sections.owners
         if not self.models.is_paid("writer"):
             owners = {**nearest_first(self.context.outline, state.sections.found), **owners}
-        state.sections.owners = divide(
-            self.context.outline, state.evidence.refs, state.sections.found, owners
-        )
+        state.sections.owners = divide(self.context.outline, state.sections.found, owners)
         section_refs = [
             ref for ref in refs if state.sections.owners.get(ref.evidence_id) in (section.id, None)
         ]
@@ -404,39 +400,19 @@ def nearest_first(
 
 def divide(
     sections: Sequence[ReportPlanSection],
-    evidence: Sequence[EvidenceRef],
     by_section: Mapping[str, Sequence[str]],
     owners: Mapping[str, str],
 ) -> dict[str, str]:
-    """Evidence id -> id of the section it belongs to, for every item that a section found.
+    """Evidence id -> id of the section that ranks it highest, for every item that a section found.
 
     `by_section` holds the ids each section found, best first; `owners` is what was decided before, and stays.
     """
-    vocabularies = _distinct_terms(sections)
-    titles = {ref.evidence_id: frozenset(terms(ref.title)) for ref in evidence}
-    ranks = {section: {name: place for place, name in enumerate(ids)} for section, ids in by_section.items()}
+    ranked = [
+        (place, section.id, name)
+        for section in sections
+        for place, name in enumerate(by_section.get(section.id, ()))
+    ]
     decided = dict(owners)
-    for name, words in titles.items():
-        finders = [section.id for section in sections if name in ranks.get(section.id, {})]
-        if name not in decided and finders:
-            decided[name] = min(
-                finders, key=lambda section: (-len(words & vocabularies[section]), ranks[section][name])
-            )
+    for _, section_id, name in sorted(ranked, key=lambda rank: rank[0]):
+        decided.setdefault(name, section_id)
     return decided
-
-
-def _distinct_terms(sections: Sequence[ReportPlanSection]) -> dict[str, frozenset[str]]:
-    """Return the terms that set a section apart.
-
-    Those that not every section's title and key question share.
-    """
-    terms_by_section = {
-        section.id: frozenset(terms(f"{section.title} {section.key_question}")) for section in sections
-    }
-    counts = Counter(term for words in terms_by_section.values() for term in words)
-    return {
-        section: frozenset(
-            term for term in words if len(terms_by_section) == 1 or counts[term] < len(terms_by_section)
-        )
-        for section, words in terms_by_section.items()
-    }
