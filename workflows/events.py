@@ -52,7 +52,6 @@ class EventLog(RunPart):
         are set with the first phase of each execution, which costs no event."""
         self._unindexed_stop: StopReason | None = None
         """A stop reason that is indexed together with the next phase: each update is an event."""
-        """Section whose draft is being written -> attempt of the latest report."""
         self.on_event: Callable[[], None] = lambda: None
         """Called after each event, in a section: its run is told."""
         self.context.before_continue_as_new.append(partial(self.store_older_events, always=True))
@@ -87,18 +86,10 @@ class EventLog(RunPart):
         """Append what happened in a section, in the order of its own log, under this run's numbers."""
         control = self.state.people
         for event in events:
-            if event.seq <= control.adopted.get(section, 0):
-                continue
-            control.adopted[section] = event.seq
-            data = event.data
-            if event.type == "streaming":
-                draft, number = event.text("section_id"), event.number("paragraph")
-                again = number in self._streamed(draft)
-                if not self._differs(draft, number, event.text("text")):
-                    continue
-                data = {**data, "replaces": True} if again else data
-            numbered = {"seq": self.context.next_seq(), "section": section, "data": data}
-            control.events.append(event.model_copy(update=numbered))
+            if event.seq > control.adopted.get(section, 0):
+                control.adopted[section] = event.seq
+                numbered = {"seq": self.context.next_seq(), "section": section}
+                control.events.append(event.model_copy(update=numbered))
 
     def latest(self, room: int) -> tuple[AgentEvent, ...]:
         """Return the end of the log, oldest first, as far as it fits into `room` bytes."""
@@ -124,33 +115,21 @@ class EventLog(RunPart):
     # drafts; the quotes are checked when the report is published
 
     def stream_draft(self, section_id: str, draft: SectionDraft) -> None:
-        """Emit the paragraphs of a draft that were not emitted as they are now."""
-        texts = draft.texts
+        """Emit the paragraphs of a draft that are not in the log as they are now.
+
+        One that the draft has no more is emitted without a text.
+        """
+        streamed = self.state.people.streamed.setdefault(section_id, {})
+        texts = [text[:PARAGRAPH_CHARS] for text in draft.texts]
+        texts += [""] * (len(streamed) - len(texts))
         for number, text in enumerate(texts, 1):
-            self._stream(section_id, number, text)
-        for number in range(len(texts) + 1, len(self._streamed(section_id)) + 1):
-            self._stream(section_id, number, "")
-
-    def _stream(self, section_id: str, number: int, text: str) -> None:
-        text = text[:PARAGRAPH_CHARS]
-        again = number in self._streamed(section_id)
-        if self._differs(section_id, number, text):
-            message = text or f"paragraph {number} is no longer in the draft"
-            place = {"section_id": section_id, "paragraph": number}
-            self.emit("streaming", message, **place, text=text, replaces=again)
-
-    def _differs(self, section_id: str, number: int, text: str) -> bool:
-        """Whether a paragraph is not in the log as it is now; it is from here on."""
-        streamed, before = self._streamed(section_id), self._streamed(section_id).get(number, "")
-        # a paragraph that the draft does not have has no digest
-        now = hashlib.sha256(text.encode()).hexdigest()[:16] if text else ""
-        if now != before:
-            streamed[number] = now
-        return now != before
-
-    def _streamed(self, section_id: str) -> dict[int, str]:
-        """Return number of a paragraph -> digest of its text in the log."""
-        return self.state.people.streamed.setdefault(section_id, {})
+            before = streamed.get(number)
+            digest = hashlib.sha256(text.encode()).hexdigest()[:16] if text else ""
+            if digest != (before or ""):
+                streamed[number] = digest
+                message = text or f"paragraph {number} is no longer in the draft"
+                place = {"section_id": section_id, "paragraph": number}
+                self.emit("streaming", message, **place, text=text, replaces=before is not None)
 
     async def store_older_events(self, *, always: bool = False) -> None:
         """Move all but the latest events to the evidence store once there are many, or `always`.
@@ -212,7 +191,6 @@ class EventLog(RunPart):
                 self._index_phase(phase)
 
     def _index_phase(self, phase: Phase) -> None:
-        """Update the search attribute where the phase of the run has changed."""
         shown: Phase = "researching" if phase in LOOP_PHASES else phase
         if shown == self._indexed_phase and (phase == "paused" or phase in LOOP_PHASES):
             return
