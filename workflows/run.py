@@ -18,7 +18,6 @@ from activities.contracts.stop_reasons import STOPS, StopReason
 from workflows.context import ModeTraits, RunContext, RunPart
 from workflows.events import EventLog
 from workflows.gates import Gates
-from workflows.part_state import AnalysisState
 from workflows.parts.rows import Parts
 from workflows.rules.stopping import Happened, NextStep, decide_next
 from workflows.sections.child import ParentLink
@@ -48,20 +47,15 @@ class ResearchLoop(RunPart):
     ) -> StopReason:
         """Decide and execute steps until the decision is to write.
 
-        Without `decide` it is `decide_next` that decides. `observe` is the first step of an iteration. A
-        budget that is used up is a reason to stop, not an error.
+        `observe` is the first step of an iteration. A budget that is used up is a reason to stop, not an
+        error.
         """
         happened: Happened = "start"
         while True:
             await self.gates.checkpoint()
             self.run.parent.adopt_offered_evidence()
             self.update()
-            if decide:
-                step = decide(happened)
-            else:
-                step = decide_next(happened, self.state.loop, self.context.profile)
-            if decide is None and self._judges_the_rest(step):
-                step = NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
+            step = (decide or self._decide)(happened)
             if step.stop is not None:
                 self.state.loop.memory.closed = self.context.budget.used
                 self.events.emit("stopping", step.reason, stop_reason=step.stop)
@@ -73,13 +67,13 @@ class ResearchLoop(RunPart):
             except OutOfBudget as error:
                 self.state.loop.refused = error.reason
 
-    def _judges_the_rest(self, step: NextStep) -> bool:
-        """Tell whether a loop with nothing left to search for has evidence that no judge has seen.
-
-        Imported, or offered by other sections.
-        """
+    def _decide(self, happened: Happened) -> NextStep:
+        """Decide by the rules; what was imported or offered is judged before a loop ends."""
         loop = self.state.loop
-        return step.stop in ("no_new_evidence", "searched_out") and loop.unjudged > 0 and loop.evidence > 0
+        step = decide_next(happened, loop, self.context.profile)
+        if step.stop in ("no_new_evidence", "searched_out") and loop.unjudged > 0 and loop.evidence > 0:
+            return NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
+        return step
 
     def update(self) -> None:
         """Update the loop's state from the run's."""
@@ -199,7 +193,8 @@ class RunParts:
             return await self.parent.return_findings(stop, self.writing.citable())
         use_model = STOPS[stop].pays
         await self.parts.act("before_writing", use_model)
-        section = self._single_section()
+        section = ReportPlanSection(id="s1", title=UNPLANNED, key_question=self.context.question)
+        section = self.context.section or section
         if use_model and section.id not in self.state.draft.sections:
             await self.parts.act("before_draft", use_model)
             await self.parts.act("before_answer", use_model)
@@ -208,17 +203,6 @@ class RunParts:
         await self.parts.act("before_publishing", use_model)
         sections, judged = (self.state.draft.sections[section.id],), self.state.loop.judged
         return await self.publisher.release(sections, stop, judged.confidence if judged else None)
-
-    async def analyse_now(self) -> str:
-        """Analyse the works that have been judged so far, and say the result in a few words."""
-        part = self.state.part(AnalysisState)
-        part.requested = True
-        await self.parts.table.extract(use_model=True)
-        await self.parts.analysis.analyse(use_model=True)
-        done = part.done
-        if done is None or done.failed:
-            return "nothing was analysed"
-        return f"{done.verdict}: {done.counts}"
 
     async def _draft(self, section: ReportPlanSection, stop: StopReason, use_model: bool) -> None:
         if section.id not in self.state.draft.sections:
@@ -251,11 +235,6 @@ class RunParts:
                 )
             )
         return await self.gates.approval_gate("plan", "the question waits for approval")
-
-    def _single_section(self) -> ReportPlanSection:
-        if self.context.outline:
-            return self.context.outline[0]
-        return ReportPlanSection(id="s1", title=UNPLANNED, key_question=self.context.question)
 
     async def _conclude(
         self, stop: StopReason, conclude: Callable[[StopReason], Awaitable[Outcome]]

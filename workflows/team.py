@@ -263,7 +263,7 @@ class Team(RunPart):
                     return f"{new} new hypotheses", new > 0
                 case "analyst":
                     before = self.state.part(AnalysisState).done
-                    result = await self.run.analyse_now()
+                    result = await self.run.parts.analysis.analyse_now()
                     return result, self.state.part(AnalysisState).done != before
                 case "judge" | "reporter":
                     return await self._judge()

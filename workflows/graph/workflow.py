@@ -314,7 +314,7 @@ class GraphResearch(ResearchHandlers):
             case "analyse":
                 if self._has_sections:
                     self._loops.results.rank_relevant()
-                return await research.analyse_now()
+                return await research.parts.analysis.analyse_now()
             case "writer" | "synthesizer":
                 raise AssertionError(f"{name} is an exit: `_conclude` executes it")
 

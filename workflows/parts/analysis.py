@@ -23,16 +23,21 @@ from workflows.steps.policy import reason_of
 class AnalysisPart(Part):
     """Analyses the effects of a run."""
 
-    async def before_publishing(self, use_model: bool) -> None:
-        """Pool what the table has in the end."""
-        await self.analyse(use_model)
-
     def published(self, cited: Collection[str]) -> Mapping[str, object]:
         """Return the key of the statistics."""
         done = self.state.part(AnalysisState).done
         return {"analysis": done.blob if done else ""}
 
-    async def analyse(self, use_model: bool) -> None:
+    async def analyse_now(self) -> str:
+        """Analyse the works that have been judged so far, and say the result in a few words."""
+        part = self.state.part(AnalysisState)
+        part.requested = True
+        await self.run.parts.table.extract(use_model=True)
+        await self.before_publishing(use_model=True)
+        done = part.done
+        return f"{done.verdict}: {done.counts}" if done and not done.failed else "nothing was analysed"
+
+    async def before_publishing(self, use_model: bool) -> None:
         """Pool the effects of the table and of the request.
 
         Nothing where the table has no work that the last analysis did not have.

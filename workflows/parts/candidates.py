@@ -39,14 +39,6 @@ class CandidatesPart(Part):
     def part(self) -> CandidatesState:
         return self.state.part(CandidatesState)
 
-    async def after_judging(self, use_model: bool) -> None:
-        """Form hypotheses that guide the next searches."""
-        await self.guide_searches()
-
-    async def before_writing(self, use_model: bool) -> None:
-        """Settle which candidates the report has."""
-        await self.settle(use_model)
-
     def cited(self) -> Iterable[str]:
         """Works that are quoted for or against a candidate."""
         return (support.evidence_id for candidate in self.part.candidates for support in candidate.quotes)
@@ -55,7 +47,7 @@ class CandidatesPart(Part):
         """Return the candidates that are left."""
         return {"candidates": tuple(self.part.candidates)}
 
-    async def settle(self, use_model: bool) -> None:
+    async def before_writing(self, use_model: bool) -> None:
         """Name candidates, look them up, and let the reviewer choose if requested."""
         state = self.state
         if use_model:
@@ -74,7 +66,7 @@ class CandidatesPart(Part):
         if use_model:
             await self.gates.checkpoint()
 
-    async def guide_searches(self) -> None:
+    async def after_judging(self, use_model: bool) -> None:
         """Form hypotheses once, so that the next searches test them.
 
         This follows the first judgement that does not suffice. Nothing without a profile that has candidates,
