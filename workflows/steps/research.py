@@ -13,8 +13,8 @@ from temporalio.exceptions import ActivityError
 from activities.contracts.bounds import within
 from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchStatus, SourceOption
 from activities.contracts.iterations import IterationRecord
-from activities.contracts.judge import MechanismHypothesis, ReflectInput, WorkJudgement
-from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, SelectInput
+from activities.contracts.judge import ReflectInput, WorkJudgement
+from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, ParsedQuery, SelectInput
 from activities.messages import plural
 from activities.role_steps import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
 from workflows.context import RunPart
@@ -56,45 +56,42 @@ class ResearchSteps(RunPart):
         In the first one those of the question and of the plan, later those that the judge has just named.
         False where a reviewer's words are to be read first, or nothing that is known was not searched yet.
         """
-        state, loop = self.state, self.state.loop
-        unread = state.people.steered > state.loop.steering_read
-        if unread and self.models.is_paid("gap_evaluator"):
+        loop, judged, steered = self.state.loop, self.state.loop.judged, self.state.people.steered
+        if steered > loop.steering_read and self.models.is_paid("gap_evaluator"):
             return False
         await self._prepare_added_sources()
+        gaps: tuple[str, ...] = ()
         if loop.iteration == 1:
-            gaps: tuple[str, ...] = ()
-            by = "plan"
             tasks = await self._first_tasks()
+        elif judged is None or judged.by_code or not (judged.gaps and judged.recommended_searches):
+            return False
         else:
-            judged = loop.judged
-            if judged is None or judged.by_code or not (judged.gaps and judged.recommended_searches):
-                return False
-            gaps, by = judged.gaps[: self.request.limits.max_gaps], "judge"
+            gaps = judged.gaps[: self.request.limits.max_gaps]
             tasks = self._recommended_tasks(gaps)
         if not tasks:
             return False
-        state.loop.selected, state.loop.steering_read = tasks, state.people.steered
-        loop.gaps = gaps or tuple(dict.fromkeys(task.gap for task in tasks))
-        loop.tasks, loop.research_complete = len(tasks), False
-        state.loop.memory.gaps = loop.gaps
+        loop.selected, loop.tasks, loop.steering_read = tasks, len(tasks), steered
+        loop.research_complete = False
+        loop.gaps = loop.memory.gaps = gaps or tuple(dict.fromkeys(task.gap for task in tasks))
         for gap in gaps:
-            self.events.emit("gap", gap, gap=gap, by=by)
+            self.events.emit("gap", gap, gap=gap, by="judge")
         return True
+
+    @property
+    def _parsed(self) -> ParsedQuery:
+        """What was read of the question of the run; nothing for a section, which has its own question."""
+        parsed = self.state.question.parsed
+        return ParsedQuery(improved_query="") if parsed is None or self.state.sections.job else parsed
 
     async def _first_tasks(self, only: Collection[str] = ()) -> list[AgentTask]:
         """Return the question itself in every source, and what the parser or the planner asks beside it."""
-        context, state = self.context, self.state
+        context, state, job = self.context, self.state, self.state.sections.job
         sources = self.run.searches.sources(only)[:MAX_SOURCES_A_QUERY]
-        improved = (
-            (state.question.parsed.improved_query,)
-            if state.question.parsed and not state.sections.job
-            else ()
-        )
-        reworded = (*improved, *state.people.searches_asked_for)
-        job = state.sections.job
         typed = (context.run_question,) if job is None or job.searches_run_question else ()
-        asked = dict.fromkeys((context.question, *typed, *reworded))
-        planned = tuple(query for query in self._planned_queries() if query not in asked)
+        reworded = (self._parsed.improved_query, *state.people.searches_asked_for)
+        asked = dict.fromkeys(filter(None, (context.question, *typed, *reworded)))
+        queries = context.section.queries if context.section else ()
+        planned = tuple(q for q in (*queries, *self._parsed.research_questions) if q not in asked)
         if not self.models.is_paid("query_parser"):
             return await self._worded((*asked, *planned), sources, reworded=not planned)
         names = [option.info.name for option in sources]
@@ -112,9 +109,8 @@ class ResearchSteps(RunPart):
         As asked where a source has that language or there is no wording in its own, else in its own
         languages.
         """
-        context, groups = self.context, dict[tuple[str, ...], list[SourceOption]]()
-        state, parsed = context.state, context.state.question.parsed
-        wordings = parsed.wordings if parsed and not state.sections.job else {}
+        context, wordings = self.context, self._parsed.wordings
+        groups: dict[tuple[str, ...], list[SourceOption]] = {}
         for source in sources:
             languages = context.languages_of(source.info.name)
             texts = tuple(wordings[language] for language in languages if language in wordings)
@@ -122,13 +118,6 @@ class ResearchSteps(RunPart):
                 texts = (*asked, *texts)
             groups.setdefault(texts or asked, []).append(source)
         return groups
-
-    def _planned_queries(self) -> tuple[str, ...]:
-        job, parsed = self.state.sections.job, self.state.question.parsed
-        if job is not None:
-            return job.section.queries
-        queries = self.context.outline[0].queries if self.context.outline else ()
-        return (*queries, *(parsed.research_questions if parsed else ()))
 
     async def _worded(
         self, asked: tuple[str, ...], sources: Sequence[SourceOption], *, reworded: bool = False
@@ -195,7 +184,7 @@ class ResearchSteps(RunPart):
             iteration=state.loop.iteration,
             **self._works(),
             last_judgement=judged.reasoning if judged else "",
-            earlier=self._earlier(state.loop.iteration),
+            earlier=self._earlier(),
         )
         observation = await self.models.execute(OBSERVE, step)
         state.loop.observation = state.loop.memory.thought = observation.text
@@ -226,8 +215,8 @@ class ResearchSteps(RunPart):
 
     async def evaluate_gaps(self) -> None:
         self.events.set_phase("evaluating_gaps", "determining what is missing")
-        state, loop, parsed = self.state, self.state.loop, self.state.question.parsed
-        state.loop.steering_read = state.people.steered
+        state, loop = self.state, self.state.loop
+        loop.steering_read = state.people.steered
         most = TRIED_SHOWN if self.models.is_paid("gap_evaluator") else TRIED
         step = GapsInput(
             **self.context.loop_inputs("guidance"),
@@ -237,9 +226,9 @@ class ResearchSteps(RunPart):
             steering=tuple(state.people.steering),
             judged_gaps=loop.judged.gaps if loop.judged else (),
             tried=short_rows(state.evidence.searches[-most:]),
-            research_questions=parsed.research_questions if parsed and not state.sections.job else (),
+            research_questions=self._parsed.research_questions,
             max_gaps=self.request.limits.max_gaps,
-            earlier=self._earlier(loop.iteration),
+            earlier=self._earlier(),
         )
         answer = await self.models.execute(EVALUATE_GAPS, step)
         state.people.instructions.update(
@@ -295,11 +284,9 @@ class ResearchSteps(RunPart):
         if use_model and not state.evidence.searches:
             tasks = await self._first_tasks(only)
         elif use_model:
-            named = [source.info.name for source in self.run.searches.sources(only)[:MAX_SOURCES_A_QUERY]]
-            read = [instruction for instruction in state.people.instructions.values() if instruction.query]
-            tasks = self._not_made(
-                self._verbatim([(instruction.text, instruction.query) for instruction in read], named)
-            )
+            named = [source.info.name for source in step.sources[:MAX_SOURCES_A_QUERY]]
+            read = [(one.text, one.query) for one in state.people.instructions.values() if one.query]
+            tasks = self._verbatim(read, named)
         state.loop.selected = self._not_made((*tasks, *chosen[: limits.max_gaps * per_gap]))
         loop.tasks = len(state.loop.selected)
 
@@ -308,12 +295,12 @@ class ResearchSteps(RunPart):
 
         One of each hypothesis, the best supported first, before the second of any.
         """
-        state = self.state
-        if not state.part(CandidatesState).hypotheses:
-            return ()
-        answered = (search for search in state.evidence.searches if search.status in ANSWERED)
+        hypotheses = self.state.part(CandidatesState).hypotheses
+        answered = (search for search in self.state.evidence.searches if search.status in ANSWERED)
         made = {search.gap for search in answered if search.tests_hypothesis}
-        return suggested_searches(state.part(CandidatesState).hypotheses, made)[:most]
+        rounds = zip_longest(*(hypothesis.search_suggestions for hypothesis in hypotheses))
+        texts = dict.fromkeys(text for suggested in rounds for text in suggested if text)
+        return tuple(text for text in texts if text not in made)[:most]
 
     async def search(self, at_once: int | None = None, *, reflect: bool = True) -> None:
         """Execute the selected searches, all at the same time or `at_once` of them.
@@ -366,13 +353,9 @@ class ResearchSteps(RunPart):
         alone = {search.source for search in searches} == {"library"}
         return alone and 0 < documents <= len(self.state.evidence.refs)
 
-    def _earlier(self, iteration: int) -> tuple[IterationRecord, ...]:
-        """Return the latest iterations before one.
-
-        Also the one under way, where its successor is observed ahead.
-        """
-        before = [r for r in self.state.iterations if r.iteration < iteration]
-        records = [r for r in before if r.section == self.context.section_id]
+    def _earlier(self) -> tuple[IterationRecord, ...]:
+        """Return the latest iterations of this loop that have ended."""
+        records = [r for r in self.state.loop.memory.records if r.section == self.context.section_id]
         return tuple(map(remembered, records[-EARLIER_SHOWN:]))
 
     async def _prepare_added_sources(self) -> None:
@@ -426,16 +409,6 @@ class ResearchSteps(RunPart):
             searches=len(reflection.better_searches),
         )
         state.loop.recommended = list(reflection.better_searches) or state.loop.recommended
-
-
-def suggested_searches(hypotheses: Sequence[MechanismHypothesis], made: Collection[str]) -> tuple[str, ...]:
-    """Return the searches that the hypotheses suggest, without those in `made`.
-
-    One of each hypothesis, in the order of the hypotheses, before the second of any.
-    """
-    rounds = zip_longest(*(hypothesis.search_suggestions for hypothesis in hypotheses))
-    texts = dict.fromkeys(text for suggested in rounds for text in suggested if text)
-    return tuple(text for text in texts if text not in made)
 
 
 def _named(ref: EvidenceRef) -> str:
