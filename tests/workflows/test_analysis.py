@@ -91,7 +91,7 @@ def analysis_of(report: Report) -> Analysis:
     return analysis
 
 
-@pytest.mark.parametrize("columns", [(), ("dose",), ("estimate",)])
+@pytest.mark.parametrize("columns", [(), ("dose",)])
 async def test_the_effects_of_the_works_are_pooled_and_the_readers_table_has_their_own_columns(
     stage: Stage, columns: tuple[str, ...]
 ) -> None:

@@ -10,7 +10,6 @@ from activities.contracts.step import Role, StepContext
 from activities.roles.allowances import ALLOWANCES
 from tests.workflows.conftest import Run, Stage, a_request, limitations
 from tests.workflows.script import COST, document, takes
-from tests.workflows.test_deep_writing import sentences
 
 pytestmark = [pytest.mark.invariant, pytest.mark.usefixtures("many_works")]
 
@@ -72,20 +71,6 @@ async def test_parallel_sections_never_exceed_the_run_s_tokens(stage: Stage) -> 
     assert report.sections
 
 
-async def test_parallel_sections_never_exceed_the_run_s_money(stage: Stage) -> None:
-    spending_at_random(stage, 3)
-    stage.script.prices = {"m1": Price(input_per_million=1.0, output_per_million=4.0)}
-    stage.script.sections = 5
-    stage.script.sufficient_at = None
-    limits = {"max_tokens": None, "max_cost_microusd": 250_000, "max_iterations": 50}
-    outcome, report, run = await stage.play(a_request("deep", limits=limits))
-    assert outcome.stop_reason == "cost_budget_exceeded"
-    real = await accounted(stage, run)
-    assert real.cost_microusd is not None
-    assert 150_000 < real.cost_microusd <= 250_000
-    assert report.methodology.cost_usd == pytest.approx(real.cost_microusd / 1e6)
-
-
 async def test_a_budget_too_small_for_planning_still_plans_and_reports(stage: Stage) -> None:
     outcome, report, run = await stage.play(a_request("deep", limits={"max_tokens": 1_500}))
     assert outcome.stop_reason == "token_budget_exceeded"
@@ -123,18 +108,6 @@ async def test_a_budget_that_ends_in_synthesis_is_written_to_the_end(stage: Stag
     assert "written_without_model" in limitations(report)
     assert outcome.answered
     assert (await accounted(stage, run)).tokens <= 20_000
-
-
-async def test_a_small_budget_of_four_sections_is_used(stage: Stage) -> None:
-    """Sections pass on what they do not use; the reserve for writing may be left."""
-    stage.script.sections, stage.script.sufficient_at = 4, None
-    stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
-    limits = {"max_tokens": 20_000, "max_iterations": 50}
-    outcome, _, run = await stage.play(a_request("hierarchical", limits=limits))
-    assert outcome.stop_reason == "token_budget_exceeded"
-    used = await accounted(stage, run)
-    assert 11_000 <= used.tokens <= 20_000
-    assert all(call.paid for call in stage.fakes.of("writer"))
 
 
 async def test_more_tokens_reach_a_section_that_waits_for_them(stage: Stage) -> None:

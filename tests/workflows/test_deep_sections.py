@@ -140,10 +140,10 @@ async def test_at_most_so_many_sections_run_at_once(stage: Stage) -> None:
         judged.add(step.section)
 
     stage.script.before["judge"] = slow
-    stage.script.sections = 5
+    stage.script.sections = 3
     await stage.play(a_request("deep", limits={"max_parallel_sections": 2}))
     assert most == 2
-    assert judged == {"s1", "s2", "s3", "s4", "s5"}
+    assert judged == {"s1", "s2", "s3"}
 
 
 async def test_a_section_that_begins_later_searches_itself_and_judges_what_others_found(stage: Stage) -> None:

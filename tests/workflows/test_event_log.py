@@ -3,7 +3,6 @@
 import asyncio
 import random
 from collections import Counter
-from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -38,7 +37,10 @@ async def log_after(stage: Stage, run: Run, folder: Path, after: int = 0) -> lis
                 return await read_events(stage.client, settings_of(stage, folder), run.handle.id, after)
 
 
-async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path: Path) -> None:
+@pytest.mark.usefixtures("many_works")
+async def test_the_events_of_a_deep_run_cover_every_step_and_each_paragraph_once(
+    stage: Stage, tmp_path: Path
+) -> None:
     stage.script.mode, stage.script.sections, stage.script.sufficient_at = "deep", 3, 2
     outcome, _, run = await stage.play(a_request("deep"))
     events = await log_after(stage, run, tmp_path)
@@ -57,27 +59,12 @@ async def test_the_events_of_a_deep_run_cover_every_step(stage: Stage, tmp_path:
     ends = [event for event in events if event.type in ("section_complete", "complete")]
     assert {end.text("stop_reason") for end in ends} == {"sufficient_evidence"}
     assert all(end.number("tokens") for end in ends)
-
-
-def paragraphs_of(events: Iterable[AgentEvent], section: str) -> list[tuple[int, str, bool]]:
-    """The paragraphs of a section's draft as they were emitted: number, text, whether it replaces one."""
-    return [
-        (event.number("paragraph"), event.text("text"), bool(event.data.get("replaces")))
-        for event in events
-        if event.type == "streaming" and event.text("section_id") == section
+    drafts = [event for event in events if event.type == "streaming"]
+    paragraphs = [
+        (event.text("section_id"), event.number("paragraph"), event.text("text")) for event in drafts
     ]
-
-
-@pytest.mark.usefixtures("many_works")
-async def test_each_section_of_a_deep_run_streams_its_draft_to_the_run(stage: Stage, tmp_path: Path) -> None:
-    """Once it was read, and each paragraph once."""
-    stage.script.mode, stage.script.sections = "deep", 2
-    _, _, run = await stage.play(a_request("deep"))
-    events = await log_after(stage, run, tmp_path)
-    for section in ("s1", "s2"):
-        emitted = paragraphs_of(events, section)
-        assert emitted
-        assert len(emitted) == len(set(emitted)), "a paragraph was emitted twice"
+    assert {section for section, _, _ in paragraphs} == sections
+    assert len(paragraphs) == len(set(paragraphs))
 
 
 BREAKS = 40

@@ -9,7 +9,7 @@ from activities.contracts.judge import Weighed, WeighInput
 from activities.contracts.step import Role
 from activities.contracts.write import Passage
 from activities.report.formats.prose import model_fault
-from tests.workflows.conftest import Run, Stage, a_request, limitations, said_of_steps
+from tests.workflows.conftest import Stage, a_request, limitations, said_of_steps
 from tests.workflows.script import COST, down, failing
 from workflows.rules.stopping import MAX_JUDGE_FAILURES
 from workflows.steps.ordering import in_order
@@ -82,24 +82,17 @@ async def test_waiting_for_a_model_ends_with_the_time_limit(stage: Stage) -> Non
     assert (await run.budget()).elapsed_seconds <= 3_600
 
 
-async def waiting(stage: Stage) -> Run:
-    """A run that waits for its model."""
+@pytest.mark.parametrize("stop", ["finished_by_reviewer", "cancelled"])
+async def test_waiting_for_a_model_can_be_ended(stage: Stage, stop: str) -> None:
     away(stage, 1e9, after=1)
     run = await stage.start(a_request(wait_for_model=True, limits={"max_seconds": 1e6}))
     await stage.env.sleep(60)  # the five attempts before
     await run.until(lambda p: p.phase == "waiting_for_model")
-    return run
-
-
-async def test_waiting_for_a_model_can_be_ended(stage: Stage) -> None:
-    run = await waiting(stage)
-    await run.handle.signal("finish_now")
-    assert (await run.outcome()).stop_reason == "finished_by_reviewer"
-
-
-async def test_waiting_for_a_model_can_be_cancelled(stage: Stage) -> None:
-    run = await waiting(stage)
-    assert (await stage.cancelled(run)).stop_reason == "cancelled"
+    if stop == "cancelled":
+        assert (await stage.cancelled(run)).stop_reason == stop
+    else:
+        await run.handle.signal("finish_now")
+        assert (await run.outcome()).stop_reason == stop
 
 
 async def test_while_a_model_is_known_to_be_down_it_is_asked_once_a_step(stage: Stage) -> None:

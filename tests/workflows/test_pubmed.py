@@ -67,11 +67,10 @@ async def test_own_documents_are_asked_about_only_where_other_sources_are_search
     assert (published.pubmed is None) is alone
 
 
-@pytest.mark.parametrize("mode", ["deep"])
-async def test_pubmed_is_asked_once_about_everything_cited(stage: Stage, mode: str) -> None:
+async def test_pubmed_is_asked_once_about_everything_cited(stage: Stage) -> None:
     stage.script.pubmed_queue, stage.script.search, authority = NCBI, numbered, Authority()
     async with Worker(stage.client, task_queue=NCBI, activities=[authority.check]):
-        outcome, _, _ = await stage.play(a_request(mode, limits={"max_tokens": None}))
+        outcome, _, _ = await stage.play(a_request("deep", limits={"max_tokens": None}))
     assert outcome.verified_claims > 0
     (check,), (published,) = authority.asked, stage.fakes.published
     drafts = [planned.draft for planned in published.sections]

@@ -13,7 +13,7 @@ from activities.contracts.plan import KnowledgeGapOutput
 from activities.contracts.search import SearchTask
 from activities.contracts.step import Role
 from tests.workflows.conftest import Stage, a_request, limitations, said_of_steps
-from tests.workflows.script import PROFILE, down, failing, outage, refused
+from tests.workflows.script import PROFILE, failing, outage, refused
 from tests.workflows.test_every_mode import ended
 from workflows.rules.stopping import (
     MAX_JUDGE_FAILURES,
@@ -181,11 +181,6 @@ async def test_a_step_that_hangs_is_cut_off_by_the_time_limit(stage: Stage) -> N
     assert outcome.answered
     assert (await run.budget()).elapsed_seconds < 60, "a step has a time-out of minutes"
     assert "model_did_not_answer" not in limitations(report)
-
-
-async def test_a_judge_that_recovers_is_used_again(stage: Stage) -> None:
-    stage.script.before["judge"] = failing(down(), 6)
-    await ended(stage, "iterative", "sufficient_evidence")
 
 
 async def test_a_key_that_is_refused_is_not_tried_again(stage: Stage) -> None:

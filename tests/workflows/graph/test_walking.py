@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 from temporalio.client import WorkflowFailureError
 from temporalio.exceptions import ApplicationError
 
@@ -78,28 +77,15 @@ async def test_a_built_in_graph_gives_the_steps_of_its_workflow(
     assert graph == plain
 
 
-@settings(max_examples=3, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(graphs=st.lists(valid_graphs(), min_size=len(SPOILED), max_size=len(SPOILED)))
-def test_any_graph_that_is_not_valid_is_refused_before_a_call(
-    tmp_path_factory: pytest.TempPathFactory, graphs: list[GraphDefinition]
-) -> None:
-    """Random graphs, one with each fault."""
-
-    async def one() -> None:
-        async with a_stage(tmp_path_factory.mktemp("refused")) as stage:
-            for graph, code in zip(graphs, sorted(SPOILED), strict=True):
-                run = await stage.start(a_request("graph", graph=SPOILED[code](graph)))
-                with pytest.raises(WorkflowFailureError) as failure:
-                    await run.outcome()
-                cause = failure.value.cause
-                assert isinstance(cause, ApplicationError), code
-                assert cause.type == "GraphInvalid", code
-                assert cause.details, code
-            assert stage.fakes.calls == []
-            assert stage.fakes.searches == []
-            assert stage.fakes.prepared == []
-
-    asyncio.run(one())
+async def test_a_graph_that_is_not_valid_is_refused_before_a_call(stage: Stage) -> None:
+    for code in ("unguarded_cycle", "no_way_on"):
+        run = await stage.start(a_request("graph", graph=SPOILED[code](LINE)))
+        with pytest.raises(WorkflowFailureError) as failure:
+            await run.outcome()
+        cause = failure.value.cause
+        assert isinstance(cause, ApplicationError), code
+        assert (cause.type, bool(cause.details)) == ("GraphInvalid", True), code
+    assert (stage.fakes.calls, stage.fakes.searches, stage.fakes.prepared) == ([], [], [])
 
 
 LINE = a_graph("wanted select search think", branches="judge hypothesize")
@@ -165,7 +151,7 @@ async def test_a_cancelled_graph_with_sections_reports_what_they_found(stage: St
     assert (await view(run)).at == "synthesize"
 
 
-@settings(max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(graph=valid_graphs())
 def test_any_valid_graph_ends_once_with_a_report_within_its_limits(
     tmp_path_factory: pytest.TempPathFactory, graph: GraphDefinition
