@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NoReturn, TypedDict
 
 from temporalio import workflow
 
-from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection
+from activities.contracts.evidence import Mode, ReportPlan, ReportPlanSection, SourceOption
 from activities.contracts.prepare import Prepared
 from activities.contracts.profile import Profile, Specialist
 from activities.contracts.step import Role
@@ -262,13 +262,19 @@ class RunContext:
 
         That of the folder where it alone is searched, else English.
         """
-        prepared = self.prepared
-        names = self.request.sources or tuple(
-            source.info.name for source in prepared.sources if source.searchable
-        )
-        alone = set(names) <= {"library"}
-        languages = prepared.library_languages if alone else (ENGLISH,)
-        return () if prepared.asked_in in languages else languages
+        alone = set(self._searched) <= {"library"}
+        languages = self.prepared.library_languages if alone else (ENGLISH,)
+        return () if self.prepared.asked_in in languages else languages
+
+    @property
+    def _searched(self) -> tuple[str, ...]:
+        """The sources that the request names, else all that can be searched."""
+        searchable = (source.info.name for source in self.prepared.sources if source.searchable)
+        return self.request.sources or tuple(searchable)
+
+    def source(self, name: str) -> SourceOption | None:
+        """Return a source of the worker; None where it has none of this name."""
+        return next((source for source in self.prepared.sources if source.info.name == name), None)
 
     def languages_of(self, source: str) -> tuple[str, ...]:
         """Return the languages of a source: those of the library, as far as they are known.
@@ -280,10 +286,7 @@ class RunContext:
     @property
     def wordings_in(self) -> tuple[str, ...]:
         """The languages of sources that the question is not in."""
-        names = self.request.sources or tuple(
-            source.info.name for source in self.prepared.sources if source.searchable
-        )
-        languages = dict.fromkeys(language for name in names for language in self.languages_of(name))
+        languages = dict.fromkeys(one for name in self._searched for one in self.languages_of(name))
         return tuple(language for language in languages if language != self.prepared.asked_in)
 
     def loop_inputs(self, *reads: str) -> StepInputs:

@@ -64,9 +64,8 @@ class SubTeamResearch(ResearchHandlers):
         happened = await self._team.execute_round(step)
         judged = state.loop.judged
         if judged is not None and judged is not before and not state.loop.judge_failures:
-            attempt = Attempt(iteration=state.loop.iteration, judged=judged, relevant=judged.relevant)
             part = state.part(SubTeamState)
-            part.best = better(part.best, attempt)
+            part.best = better(part.best, Attempt(iteration=state.loop.iteration, judged=judged))
         return happened
 
     async def _conclude(self, stop: StopReason) -> Outcome:
@@ -75,7 +74,7 @@ class SubTeamResearch(ResearchHandlers):
         best = state.part(SubTeamState).best
         if best is not None and best.judged != state.loop.judged:
             state.loop.judged = best.judged
-            state.evidence.relevant = list(best.relevant)
+            state.evidence.relevant = list(best.judged.relevant)
             iteration, last = best.iteration, state.loop.iteration
             message = f"attempt {iteration} of {last} is kept: it has the best score"
             self.research.events.emit("best_attempt", message, attempt=iteration)

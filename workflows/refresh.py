@@ -11,7 +11,6 @@ and second reader.
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from datetime import UTC
-from functools import partial
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
@@ -21,7 +20,7 @@ from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage, fiel
 from activities.contracts.judge import OrderInput
 from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.revise import Instruction, Wanted
-from activities.contracts.search import HitsOfAll, SearchTasks
+from activities.contracts.search import SearchTasks
 from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
 from activities.messages import plural
@@ -38,14 +37,13 @@ from activities.revision_activity import RevisionActivities, RevisionFindings, R
 from activities.role_activity import ThinkActivities
 from activities.role_steps import REVISE, VERIFY, WRITE, I, O, RoleStep, equipped, served
 from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_model
-from activities.search_activity import activity_name
 from activities.verification import verdicts
 from workflows.amounts import worst_cost
 from workflows.rules.dedup import merge
 from workflows.rules.payload_limits import REFS_ROOM, rows, shown
 from workflows.steps import policy
 from workflows.steps.policy import retry_on_worker_loss, search_failure
-from workflows.steps.search import ask_pubmed, with_hits
+from workflows.steps.search import ask_pubmed, ask_source, with_hits
 
 PUBMED_SECONDS = 600.0
 """Seconds that a refresh waits for PubMed at most, retries included."""
@@ -297,7 +295,10 @@ class RefreshReport:
         if search.closed:
             return row.replace(status="refused", detail=search.closed), []
         try:
-            answer = await retry_on_worker_loss(partial(self._ask, search))
+            step = SearchTasks(run_id=task.run_id, tasks=(task,))
+            answer = await retry_on_worker_loss(
+                lambda: ask_source(step, None, f"{task.source}: {task.query.text}", search.queue)
+            )
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -305,13 +306,3 @@ class RefreshReport:
             return row.replace(status=status, detail=detail, attempts=attempts), []
         hits = answer.answers[0]
         return with_hits(row, hits), list(hits.kept)
-
-    async def _ask(self, search: RepeatedSearch) -> HitsOfAll:
-        task = search.task
-        answer: HitsOfAll = await workflow.execute_activity(
-            activity_name(task.source),
-            SearchTasks(run_id=task.run_id, tasks=(task,)),
-            result_type=HitsOfAll,
-            **policy.source_call(None, policy.shorten(f"{task.source}: {task.query.text}"), search.queue),
-        )
-        return answer

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.contracts.errors import RateLimited
-from activities.contracts.evidence import ModelChoice, SearchStatus, StopReason
+from activities.contracts.evidence import ModelChoice, StopReason
 from activities.contracts.judge import JudgeAssessment, ReflectInput
 from activities.contracts.plan import KnowledgeGapOutput
 from activities.contracts.search import SearchTask
@@ -20,7 +20,6 @@ from workflows.rules.stopping import (
     Happened,
     LoopState,
     NextStep,
-    all_failed,
     decide_next,
     off_subject,
     sufficient,
@@ -90,22 +89,6 @@ def test_people_come_before_limits_and_limits_before_evidence(which: list[int]) 
     assert decide(state("judge", **more)).stop == ORDER[min(which)][0]
 
 
-def test_an_outage_of_some_sources_is_no_reason_to_stop() -> None:
-    statuses: tuple[SearchStatus, ...] = ("unavailable", "empty")
-    assert not all_failed(statuses)
-    assert decide(state("search", statuses=statuses)).step == "observe"
-
-
-def test_nothing_new_is_not_judged_again() -> None:
-    again = state("search", statuses=("ok",), evidence=240, judged=POOR, unjudged=0)
-    assert decide(again).step == "observe"
-
-
-def test_new_items_are_judged_even_when_as_many_old_ones_were_forgotten() -> None:
-    full = state("search", statuses=("ok",), evidence=240, judged=POOR, unjudged=10)
-    assert decide(full).step == "judge"
-
-
 @pytest.mark.parametrize(
     "done",
     [
@@ -121,56 +104,61 @@ def test_what_a_reviewer_said_is_acted_on_before_the_run_ends(done: After) -> No
     assert decide(last).stop == "max_iterations_reached"
 
 
-def test_confidence_alone_does_not_suffice() -> None:
-    assert sufficient(PROFILE, GOOD)
-    assert not sufficient(PROFILE, POOR)
-    assert not sufficient(PROFILE, JudgeAssessment(scores={"relevance": 5}, confidence=1.0))
-    assert not sufficient(PROFILE, JudgeAssessment(scores={"relevance": 9}))
+ADVICE = JudgeAssessment(confidence=0.2, recommendation="continue")
+WRITE = JudgeAssessment(recommendation="synthesize", relevant=("a",), confidence=0.4)
+MORE = GOOD.replace(recommendation="continue", gaps=("a gap",), recommended_searches=("a search",))
+
+
+@pytest.mark.parametrize(
+    ("after", "expected"),
+    [
+        # an outage of some sources is no reason to stop
+        (state("search", statuses=("unavailable", "empty")), "observe"),
+        # nothing new is not judged again; new items are, though as many old ones were forgotten
+        (state("search", statuses=("ok",), evidence=240, judged=POOR, unjudged=0), "observe"),
+        (state("search", statuses=("ok",), evidence=240, judged=POOR, unjudged=10), "judge"),
+        # a judge that recommends to write is believed
+        (state("judge", judged=WRITE), "sufficient_evidence"),
+        (state("judge", judged=WRITE.replace(relevant=())), "searched_out"),
+        # one that names gaps with their searches is, while rounds bring works that answer
+        (state("judge", judged=MORE, gained=2), "observe"),
+        (state("judge", judged=MORE, gained=0), "sufficient_evidence"),
+        (state("judge", judged=MORE.replace(recommended_searches=()), gained=2), "sufficient_evidence"),
+        (state("judge", judged=MORE, gained=2, iteration=5), "max_iterations_reached"),
+        # a folder that was read whole is not searched again, unless a source may be added
+        (state("judge", judged=ADVICE, found_all=True), "searched_out"),
+        (state("judge", judged=ADVICE, found_all=True, unjudged=1), "observe"),
+        (state("judge", judged=ADVICE, found_all=True, unread_steering=1), "observe"),
+        # a round on another subject is the last
+        (state("judge", iteration=2, judged=ADVICE, off_subject=True), "searched_out"),
+        (state("judge", iteration=2, judged=ADVICE), "observe"),
+    ],
+)
+def test_what_follows_from_the_evidence(after: After, expected: str) -> None:
+    step = decide(after)
+    assert (step.stop or step.step) == expected
+
+
+@pytest.mark.parametrize(
+    ("scores", "confidence", "suffices"),
+    [
+        ({"relevance": 9}, 0.9, True),
+        ({"relevance": 9}, 0.5, False),
+        ({"relevance": 5}, 1.0, False),
+        ({"relevance": 9}, None, False),
+        ({}, 1.0, True),  # a criterion that does not apply has no score
+    ],
+)
+def test_neither_confidence_nor_scores_alone_suffice(
+    scores: dict[str, int], confidence: float | None, suffices: bool
+) -> None:
+    assert sufficient(PROFILE, JudgeAssessment(scores=scores, confidence=confidence)) is suffices
     assert not sufficient(PROFILE, None)
 
 
-def test_a_criterion_that_does_not_apply_has_no_score_and_keeps_nothing_back() -> None:
-    assert sufficient(PROFILE, JudgeAssessment(scores={}, confidence=1.0))
-
-
-def test_a_judge_that_recommends_to_write_is_believed() -> None:
-    advice = JudgeAssessment(recommendation="synthesize", relevant=("a",), confidence=0.4)
-    assert decide(state("judge", judged=advice)).stop == "sufficient_evidence"
-    nothing = advice.model_copy(update={"relevant": ()})
-    assert decide(state("judge", judged=nothing)).stop == "searched_out"
-
-
-def test_a_judge_that_names_gaps_is_believed_while_rounds_bring_works_that_answer() -> None:
-    advice = GOOD.model_copy(
-        update={"recommendation": "continue", "gaps": ("a gap",), "recommended_searches": ("a search",)}
-    )
-    assert decide(state("judge", judged=advice, gained=2)).step == "observe"
-    assert decide(state("judge", judged=advice, gained=0)).stop == "sufficient_evidence"
-    nowhere = advice.model_copy(update={"recommended_searches": ()})
-    assert decide(state("judge", judged=nowhere, gained=2)).stop == "sufficient_evidence"
-    last = state("judge", judged=advice, gained=2, iteration=5)
-    assert decide(last).stop == "max_iterations_reached"
-
-
-def test_a_folder_that_was_read_whole_is_not_searched_again() -> None:
-    advice = JudgeAssessment(confidence=0.2, recommendation="continue")
-    after = state("judge", judged=advice, found_all=True)
-    assert decide(after).stop == "searched_out"
-    assert decide(after.model_copy(update={"unjudged": 1})).step == "observe"
-    assert decide(after.model_copy(update={"unread_steering": 1})).step == "observe", "a source may be added"
-
-
-def test_a_round_on_another_subject_is_the_last_and_one_far_from_the_question_is_not_judged() -> None:
-    assert off_subject((0, 0, 1))
-    assert not off_subject((0, 2, 1))
-    assert not off_subject(())
-    assert worth_judging(1, 20)
-    assert not worth_judging(1, 21)
-    assert not worth_judging(0, 0)
-    judged = JudgeAssessment(confidence=0.2, recommendation="continue")
-    after = state("judge", iteration=2, judged=judged, off_subject=True)
-    assert decide(after).stop == "searched_out"
-    assert decide(after.model_copy(update={"off_subject": False})).step == "observe"
+def test_a_round_is_off_subject_or_too_far_by_the_share_of_its_works() -> None:
+    assert [off_subject(grades) for grades in ((0, 0, 1), (0, 2, 1), ())] == [True, False, False]
+    assert [worth_judging(*counts) for counts in ((1, 20), (1, 21), (0, 0))] == [True, False, False]
 
 
 async def test_a_step_that_hangs_is_cut_off_by_the_time_limit(stage: Stage) -> None:

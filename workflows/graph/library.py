@@ -1,6 +1,5 @@
 """The built-in graphs, and graph files of one's own. Workflow code reads no files and does not use this."""
 
-import re
 import tomllib
 from collections.abc import Collection, Iterator, Mapping
 from importlib import resources
@@ -12,8 +11,8 @@ from pydantic_core import ErrorDetails
 
 from activities.configuration.wording import worded
 from activities.plugins import points
-from workflows.graph.definition import MAX_PROMPT_CHARS, NODE_NAME, GraphDefinition
-from workflows.graph.validation import GraphError, Problem, problems, unknown_nodes, unknown_parts
+from workflows.graph.definition import MAX_PROMPT_CHARS, GraphDefinition
+from workflows.graph.validation import GraphError, Problem, problems, unknown_parts
 
 DEFAULT = "iterative"
 """The graph of a run that names none."""
@@ -95,7 +94,7 @@ def _parsed(text: str, folder: Path | None) -> GraphDefinition:
     try:
         definition = GraphDefinition.model_validate(data)
     except ValidationError as error:
-        raise GraphError((*faults, *_problems(error, data), *_unknown(data))) from error
+        raise GraphError((*faults, *_problems(error, data))) from error
     if faults:
         raise GraphError(tuple(faults))
     return definition
@@ -152,30 +151,12 @@ def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
                 faults.append(Problem("unreadable", name, f"{keys}: {message}" if keys else message))
             case ("edges", number, *rest) if number.isdigit():
                 edge = data["edges"][int(number)]
-                source, target = _ends(edge)
-                keys = ".".join(rest)
-                faults.append(Problem("unreadable", source, f"its edge to {target}: {keys}: {message}"))
+                ends = edge if isinstance(edge, dict) else {}
+                about = f"its edge to {ends.get('target', '?')}: {'.'.join(rest)}: {message}"
+                faults.append(Problem("unreadable", str(ends.get("source", "")), about))
             case _:
                 faults.append(Problem("unreadable", "", f"{'.'.join(where)}: {message}"))
     return faults
-
-
-def _ends(edge: object) -> tuple[str, str]:
-    """Return the nodes that an edge as it is written joins."""
-    if not isinstance(edge, dict):
-        return "", "?"
-    return str(edge.get("source", "")), str(edge.get("target", "?"))
-
-
-def _unknown(data: Mapping[str, Any]) -> Iterator[Problem]:
-    """Yield the nodes that an unreadable definition names and does not have; no name is refused twice."""
-    nodes, edges, entry = data.get("nodes"), data.get("edges", []), data.get("entry")
-    if not isinstance(nodes, dict) or not isinstance(edges, list) or not isinstance(entry, str):
-        return
-    whole = [edge for edge in edges if isinstance(edge, dict) and {"source", "target"} <= edge.keys()]
-    for problem in unknown_nodes(nodes, entry, map(_ends, whole)):
-        if re.match(NODE_NAME, problem.node):
-            yield problem
 
 
 def _folder() -> Any:  # noqa: ANN401 - Traversable has moved between modules of the supported Pythons

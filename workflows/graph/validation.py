@@ -4,16 +4,16 @@ A valid graph ends: from each node an exit can be reached, and each cycle passes
 `networkx` (BSD-3-Clause) finds paths and cycles; it is imported when a graph is checked.
 """
 
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from workflows.graph.definition import (
+    EXITS,
     AgentNode,
     AgentStep,
     CodeNode,
     DecisionNode,
-    Edge,
     GraphDefinition,
     ParallelNode,
     RoleNode,
@@ -65,8 +65,7 @@ def problems(definition: GraphDefinition) -> tuple[Problem, ...]:
 
     Branches are followed where each node is there, ways through the graph where all else is right.
     """
-    ends = ((edge.source, edge.target) for edge in definition.edges)
-    faults = [*unknown_nodes(definition.nodes, definition.entry, ends)]
+    faults = [*_unknown_nodes(definition)]
     known = not faults
     faults += [problem for name in definition.nodes for problem in _edges_of(definition, name)]
     if known:
@@ -98,13 +97,13 @@ def unknown_parts(
                         yield Problem("unknown_part", name, f"there is no source {tool}")
 
 
-def unknown_nodes(names: Collection[str], entry: str, edges: Iterable[tuple[str, str]]) -> Iterator[Problem]:
+def _unknown_nodes(definition: GraphDefinition) -> Iterator[Problem]:
     """Yield the nodes that the entry or an edge names and that do not exist."""
-    if entry not in names:
-        yield Problem("unknown_node", entry, "the graph begins with it, and it does not exist")
-    for source, target in edges:
-        for end, other in ((source, target), (target, source)):
-            if end not in names:
+    if definition.entry not in definition.nodes:
+        yield Problem("unknown_node", definition.entry, "the graph begins with it, and it does not exist")
+    for edge in definition.edges:
+        for end, other in ((edge.source, edge.target), (edge.target, edge.source)):
+            if end not in definition.nodes:
                 yield Problem("unknown_node", end, f"an edge joins it to {other}, and it does not exist")
 
 
@@ -114,18 +113,22 @@ def _edges_of(definition: GraphDefinition, name: str) -> Iterator[Problem]:
     kinds = [edge.type for edge in leaving]
     onward, chosen, forked = (kinds.count(kind) for kind in ("sequential", "conditional", "parallel"))
     for edge in leaving:
-        yield from _edge(name, edge)
-    if definition.is_exit(name):
+        if edge.when and edge.type != "conditional":
+            yield Problem("wrong_edge", name, f"its {edge.type} edge to {edge.target} has a condition")
+        if edge.type == "conditional" and not edge.when:
+            yield Problem("wrong_edge", name, f"its conditional edge to {edge.target} has no condition")
+    if isinstance(node, AgentNode) and node.step in EXITS:
         if leaving:
             yield Problem("wrong_edge", name, "it ends the graph, and an edge leaves it")
-        yield from _exit(definition, name)
+        having, wanted = ("has", "synthesizer") if definition.has_sections else ("has no", "writer")
+        if node.step != wanted:
+            yield Problem("wrong_exit", name, f"a graph that {having} parallel_loops ends with the {wanted}")
         return
     if isinstance(node, AgentNode) and node.tools and node.step != "select_tools":
         yield Problem("wrong_step", name, "only the step select_tools has tools")
     if isinstance(node, AgentNode) and node.step == "plan" and not definition.has_sections:
-        yield Problem(
-            "wrong_step", name, "it plans sections, and the graph has no parallel_loops to research them"
-        )
+        message = "it plans sections, and the graph has no parallel_loops to research them"
+        yield Problem("wrong_step", name, message)
     if chosen and not isinstance(node, DecisionNode):
         yield Problem("wrong_edge", name, "only a decision has conditional edges")
     forks = isinstance(node, ParallelNode) and node.run == "branches"
@@ -143,21 +146,6 @@ def _edges_of(definition: GraphDefinition, name: str) -> Iterator[Problem]:
     if not onward and not in_branch:
         otherwise = " for when no condition holds" if isinstance(node, DecisionNode) else ""
         yield Problem("no_way_on", name, f"no sequential edge leaves it{otherwise}, and it is no exit")
-
-
-def _edge(name: str, edge: Edge) -> Iterator[Problem]:
-    if edge.when and edge.type != "conditional":
-        yield Problem("wrong_edge", name, f"its {edge.type} edge to {edge.target} has a condition")
-    if edge.type == "conditional" and not edge.when:
-        yield Problem("wrong_edge", name, f"its conditional edge to {edge.target} has no condition")
-
-
-def _exit(definition: GraphDefinition, name: str) -> Iterator[Problem]:
-    node = definition.nodes[name]
-    wanted = "synthesizer" if definition.has_sections else "writer"
-    if isinstance(node, AgentNode) and node.step != wanted:
-        having = "has" if definition.has_sections else "has no"
-        yield Problem("wrong_exit", name, f"a graph that {having} parallel_loops ends with the {wanted}")
 
 
 def _branches(definition: GraphDefinition) -> Iterator[Problem]:

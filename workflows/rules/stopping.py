@@ -243,8 +243,6 @@ class Attempt(Frozen):
 
     iteration: int
     judged: JudgeAssessment
-    relevant: tuple[str, ...] = ()
-    """Ids of the items that helped, best first."""
 
 
 def score(judged: JudgeAssessment) -> Score:

@@ -309,7 +309,9 @@ class ResearchSteps(RunPart):
         """
         state, loop = self.state, self.state.loop
         size = at_once or max(len(state.loop.selected), 1)
-        message = _announced(len(state.loop.selected), size)
+        count = len(loop.selected)
+        message = plural(count, "search") if count else "no search that was not made before"
+        message += f", {min(size, count)} at once" if count > 1 else ""
         self.events.set_phase("searching", message)
         state.loop.memory.gaps = loop.gaps
         sources = ", ".join(dict.fromkeys(task.agent for task in state.loop.selected))
@@ -362,7 +364,7 @@ class ResearchSteps(RunPart):
         """Make the sources that a reviewer added available, as far as the worker has them."""
         state, added = self.state, self.state.people.added_sources
         for name in list(added):
-            if self.request.sources and not self._source(name):
+            if self.request.sources and not self.context.source(name):
                 # The worker was only asked for the user's own choice of sources.
                 try:
                     more = await self.run.preparation.prepare(self.context.profile.name, [name])
@@ -371,18 +373,15 @@ class ResearchSteps(RunPart):
                     added.remove(name)
                     self.events.add_limitation("source_not_searchable", source=name, reason=reason)
                     continue
-                new = tuple(s for s in more.sources if not self._source(s.info.name))
+                new = tuple(s for s in more.sources if not self.context.source(s.info.name))
                 prepared = self.context.prepared
                 state.question.prepared = prepared.replace(sources=(*prepared.sources, *new))
-            option = self._source(name)
+            option = self.context.source(name)
             if option is None:
                 added.remove(name)
                 self.events.add_limitation("source_unknown", source=name)
             elif not option.enabled:
                 self.events.add_limitation("source_not_available", source=name, reason=option.reason)
-
-    def _source(self, name: str) -> SourceOption | None:
-        return next((s for s in self.context.prepared.sources if s.info.name == name), None)
 
     async def _reflect(self, new: Sequence[EvidenceRef]) -> None:
         """Ask whether searches served their gaps and what to search instead.
@@ -415,10 +414,3 @@ def _named(ref: EvidenceRef) -> str:
     """Return a work as a query may name it."""
     name = next((f"{kind.upper()} {value}: " for kind, value in ref.identifiers.items_in_order()), "")
     return f"{name}{ref.title}"
-
-
-def _announced(searches: int, at_once: int) -> str:
-    """Say how many searches are made: `5 searches, 2 at once`, `1 search`."""
-    if not searches:
-        return "no search that was not made before"
-    return plural(searches, "search") + (f", {min(at_once, searches)} at once" if searches > 1 else "")

@@ -111,28 +111,19 @@ class SearchSteps(RunPart):
         returned whole.
         """
         context, source, started = self.context, tasks[0].agent, self.context.now()
-        option = next((s for s in context.prepared.sources if s.info.name == source), None)
+        option = context.source(source)
         listed = context.state.evidence.listed.get(source, Unread())
         step = SearchTasks(
             run_id=context.run_id,
             tasks=tuple(self._task(task, whole) for task in tasks),
             choice=Choice(question=context.question, most=most, listed=listed.results, tried=listed.tried),
         )
-        summary = policy.shorten(f"{source}: {'; '.join(task.query for task in tasks)}")
-
-        async def attempt() -> HitsOfAll:
-            answer: HitsOfAll = await workflow.execute_activity(
-                activity_name(source),
-                step,
-                result_type=HitsOfAll,
-                **policy.source_call(
-                    self._seconds_left(source), summary, option.info.queue if option else None
-                ),
-            )
-            return answer
-
+        summary = f"{source}: {'; '.join(task.query for task in tasks)}"
+        queue = option.info.queue if option else None
         try:
-            outcome = await retry_on_worker_loss(attempt)
+            outcome = await retry_on_worker_loss(
+                lambda: ask_source(step, self._seconds_left(source), summary, queue)
+            )
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
@@ -220,6 +211,17 @@ class SearchSteps(RunPart):
             wanted = specialist.sources if asked else enabled
             names = [name for name in able if name in wanted] or names
         return tuple(enabled[name] for name in dict.fromkeys(names) if not only or name in only)
+
+
+async def ask_source(step: SearchTasks, seconds: float | None, summary: str, queue: str | None) -> HitsOfAll:
+    """Make the searches of one source, once. Raises ActivityError."""
+    answer: HitsOfAll = await workflow.execute_activity(
+        activity_name(step.tasks[0].source),
+        step,
+        result_type=HitsOfAll,
+        **policy.source_call(seconds, policy.shorten(summary), queue),
+    )
+    return answer
 
 
 async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSaid:

@@ -89,8 +89,6 @@ target = "choose"
                 "node more: budget: 'iteration' is not known; did you mean iterations?",
                 "node search: its edge to wrote: hurry: there is no such key",
                 "node again: its edge to read: when.0.field: 'confidnce' is not one of confidence, ",
-                "node serch: the graph begins with it, and it does not exist",
-                "node wrote: an edge joins it to search, and it does not exist",
             ],
         ),
         (
