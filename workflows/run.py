@@ -25,12 +25,12 @@ from workflows.state import RunState
 from workflows.steps.judging import JudgeSteps
 from workflows.steps.model import ModelSteps
 from workflows.steps.ordering import OrderSteps
-from workflows.steps.policy import OutOfBudget
+from workflows.steps.policy import OutOfBudget, run_all
 from workflows.steps.prepare import Preparation
 from workflows.steps.publish import Publisher
 from workflows.steps.research import ResearchSteps
 from workflows.steps.search import SearchSteps
-from workflows.steps.writing import WritingSteps, run_all
+from workflows.steps.writing import WritingSteps
 from workflows.types import Outcome, ResearchRequest
 
 if TYPE_CHECKING:

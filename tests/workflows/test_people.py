@@ -53,7 +53,7 @@ ASKED = Clarified(
 )
 
 
-@pytest.mark.parametrize("mode", ["auto", "deep"])
+@pytest.mark.parametrize("mode", ["auto"])
 async def test_what_a_run_asks_back_is_answered_days_later_and_stands_in_every_later_prompt(
     stage: Stage, mode: str
 ) -> None:
@@ -115,7 +115,6 @@ async def test_a_question_is_read_while_what_it_leaves_open_is_assumed(stage: St
         ("iterative", "writer", "verifier"),
         ("iterative", "verifier", "editor"),
         ("deep", "planner", "judge"),
-        ("deep", "writer", "verifier"),
     ],
 )
 async def test_a_pause_holds_before_the_next_call_and_before_the_report(

@@ -40,8 +40,7 @@ from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
 from workflows.steps import policy
-from workflows.steps.policy import OutOfBudget
-from workflows.steps.writing import run_all
+from workflows.steps.policy import OutOfBudget, run_all
 from workflows.types import Outcome, ResearchRequest
 
 CHECK_GRAPH = "check_graph"

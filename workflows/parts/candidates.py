@@ -28,8 +28,7 @@ from workflows.rules.payload_limits import shown
 from workflows.rules.stopping import enough
 from workflows.steps import policy
 from workflows.steps.ordering import until_finished
-from workflows.steps.policy import reason_of
-from workflows.steps.writing import run_all
+from workflows.steps.policy import reason_of, run_all
 
 
 class CandidatesPart(Part):

@@ -13,7 +13,7 @@ from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import AnalysisState, TableState
 from workflows.parts.rows import Part
 from workflows.rules.payload_limits import shown
-from workflows.steps.writing import run_all
+from workflows.steps.policy import run_all
 
 
 class TablePart(Part):

@@ -29,7 +29,8 @@ from workflows.rules.dedup import documents_again, merge
 from workflows.rules.payload_limits import shown, without_history
 from workflows.run import RunParts
 from workflows.sections.types import SectionFindings
-from workflows.steps.writing import judgements_of, run_all
+from workflows.steps.policy import run_all
+from workflows.steps.writing import judgements_of
 from workflows.types import Outcome
 
 MERGED = ("evidence", "works", "relevant", "searches", "notes", "events", "history", "refused")
@@ -156,15 +157,12 @@ class SectionResults(RunPart):
         for statement in findings.notes:
             self.events.add_statement(statement)
         judgements = tuple(renamed(judgement, merged.kept_as) for judgement in findings.judgements)
-        judgement = sum(judgement.evidence_id in state.evidence.judgements for judgement in judgements)
-        state.evidence.screened = min(
-            state.evidence.screened + max(findings.screened - judgement, 0), len(state.evidence.works)
-        )
-        before = takewhile(
-            lambda report_plan_section: report_plan_section.id != section.id, self.context.outline
-        )
-        ended = [state.sections.findings[part.id] for part in before if part.id in state.sections.findings]
-        earlier = [judged for part in ended for judged in part.judgements]
+        again = sum(judgement.evidence_id in state.evidence.judgements for judgement in judgements)
+        screened = state.evidence.screened + max(findings.screened - again, 0)
+        state.evidence.screened = min(screened, len(state.evidence.works))
+        before = [other.id for other in takewhile(lambda other: other.id != section.id, self.context.outline)]
+        ended = (state.sections.findings[name] for name in before if name in state.sections.findings)
+        earlier = [judged for other in ended for judged in other.judgements]
         state.evidence.judgements.update(
             (judgement.evidence_id, judgement)
             for judgement in judgements_to_write_from(judgements, state.evidence.judgements, earlier)
@@ -333,9 +331,7 @@ class SectionDrafting(RunPart):
         evidence, shared = self._evidence(section)
         if evidence:
             findings = state.sections.findings.get(section.id)
-            judged = (
-                {judgement.evidence_id: judgement for judgement in findings.judgements} if findings else {}
-            )
+            judged = {one.evidence_id: one for one in findings.judgements} if findings else {}
             others = (other.key_question for other in self.context.outline if other.id != section.id)
             # what the manager of its sub-team holds for known, first, and last asked for
             facts = dict.fromkeys((*(findings.facts if findings else ()), *state.evidence.facts))
@@ -374,12 +370,10 @@ class SectionDrafting(RunPart):
         if not self.models.is_paid("writer"):
             owners = {**nearest_first(self.context.outline, state.sections.found), **owners}
         state.sections.owners = divide(self.context.outline, state.sections.found, owners)
-        section_refs = [
-            ref for ref in refs if state.sections.owners.get(ref.evidence_id) in (section.id, None)
-        ]
-        others = [ref for ref in refs if state.sections.owners.get(ref.evidence_id) not in (section.id, None)]
-        evidence = shown((*section_refs, *others), MAX_WRITER_ITEMS)
-        elsewhere = {ref.evidence_id for ref in others}
+        owners = state.sections.owners
+        elsewhere = {r.evidence_id for r in refs if owners.get(r.evidence_id) not in (section.id, None)}
+        own_first = sorted(refs, key=lambda ref: ref.evidence_id in elsewhere)
+        evidence = shown(own_first, MAX_WRITER_ITEMS)
         return evidence, tuple(ref.evidence_id for ref in evidence if ref.evidence_id in elsewhere)
 
 

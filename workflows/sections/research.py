@@ -14,8 +14,7 @@ from workflows.context import RunPart
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator
 from workflows.sections.drafting import SectionDrafting, SectionResults
-from workflows.steps.policy import OutOfBudget
-from workflows.steps.writing import run_all
+from workflows.steps.policy import OutOfBudget, run_all
 from workflows.types import Outcome, SectionProgress
 
 

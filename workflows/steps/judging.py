@@ -5,7 +5,6 @@ batch fails has the judge failed. A batch that the budget does not allow is left
 come first.
 """
 
-import asyncio
 from collections.abc import Iterable, Sequence
 
 from temporalio import workflow
@@ -38,7 +37,7 @@ from workflows.rules.payload_limits import REFS_ROOM, shown, to_order
 from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, worth_judging
 from workflows.steps import policy
 from workflows.steps.model import PERMANENT
-from workflows.steps.policy import OutOfBudget, StepFailed
+from workflows.steps.policy import OutOfBudget, StepFailed, run_all
 
 MAX_WEAKEST = 30
 """Works that answered, the weakest of them, with which new ones are compared."""
@@ -175,27 +174,19 @@ class JudgeSteps(RunPart):
 
         Raises OutOfBudget when no batch was answered for lack of budget.
         """
-        tasks = [asyncio.create_task(self._ask(batch, batches)) for batch in batches if batch]
-        try:
-            await workflow.wait(tasks) if tasks else None
-        except asyncio.CancelledError:
-            for task in tasks:
-                task.cancel()
-            await asyncio.gather(*tasks, return_exceptions=True)
-            raise
-        answers, failures, refusals = list[JudgeBatch](), list[str](), list[OutOfBudget]()
-        for task in tasks:
-            error = None if task.cancelled() else task.exception()
-            if error is None:
-                answers.append(task.result())
-            elif isinstance(error, StepFailed):
-                failures.append(error.category)
-            elif isinstance(error, OutOfBudget):
-                refusals.append(error)
-            else:
-                raise error
-        if refusals and not answers:
-            raise refusals[0]
+
+        async def ask(batch: tuple[EvidenceRef, ...]) -> JudgeBatch | StepFailed | OutOfBudget:
+            try:
+                return await self._ask(batch, batches)
+            except (StepFailed, OutOfBudget) as error:
+                return error
+
+        ended = await run_all(ask(batch) for batch in batches if batch)
+        answers = [answer for answer in ended if isinstance(answer, JudgeBatch)]
+        failures = [failed.category for failed in ended if isinstance(failed, StepFailed)]
+        refused = next((refusal for refusal in ended if isinstance(refusal, OutOfBudget)), None)
+        if refused and not answers:
+            raise refused
         final = next((category for category in failures if category in PERMANENT), "")
         return answers, final or next(iter(failures), "")
 

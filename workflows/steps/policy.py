@@ -9,10 +9,12 @@ uses up an attempt too, although it says nothing about either, so a step whose l
 is scheduled again. What no failure of a source or a model explains is tried again too.
 """
 
-from collections.abc import Awaitable, Callable
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable
 from datetime import timedelta
 from typing import TypedDict, TypeVar, get_args
 
+from temporalio import workflow
 from temporalio.common import RetryPolicy
 from temporalio.exceptions import (
     ActivityError,
@@ -230,6 +232,18 @@ def first_detail(error: FailureError | None) -> dict[str, object]:
 def message_of(error: FailureError | None) -> str:
     """Return the error's message as one line."""
     return " ".join(str(error.message if error else "no error was given").split())[:300]
+
+
+async def run_all(steps: Iterable[Awaitable[T]]) -> list[T]:
+    """Run steps at once, and return their answers; when the run is cancelled, wait until each has ended."""
+    tasks = [asyncio.ensure_future(step) for step in steps]
+    try:
+        return await asyncio.gather(*tasks)
+    except (asyncio.CancelledError, FailureError) as error:
+        # A step that is cancelled in an activity raises its error, maybe before the others have ended.
+        if is_cancelled_exception(error):
+            await workflow.wait(tasks)
+        raise
 
 
 async def retry_on_worker_loss(step: Callable[[], Awaitable[T]]) -> T:

@@ -15,8 +15,7 @@ from activities.role_steps import PARSE
 from workflows.context import RunPart
 from workflows.modes import Available, offered, refusal
 from workflows.steps import policy
-from workflows.steps.policy import OutOfBudget
-from workflows.steps.writing import run_all
+from workflows.steps.policy import OutOfBudget, run_all
 from workflows.types import QUESTION_CHARS, ResearchRequest
 
 

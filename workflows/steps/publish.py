@@ -123,11 +123,6 @@ class Publisher(RunPart):
             return None
         return await ask_pubmed(check, queue, PUBMED_SECONDS)
 
-    def _sample_only(self) -> bool:
-        state = self.state
-        is_own = state.question.prepared is None or state.question.prepared.own_library
-        return not is_own and {search.source for search in state.evidence.searches} == {"library"}
-
     def _judgements(self, cited: Collection[str]) -> tuple[WorkJudgement, ...]:
         """Return what was judged of the works, those that answer best first.
 
@@ -203,8 +198,9 @@ class Publisher(RunPart):
 
     def _first_limitations(self) -> Iterable[Statement]:
         """Yield what a reader of the report should know first."""
-        people = self.state.people
-        if self._sample_only():
+        people, prepared = self.state.people, self.state.question.prepared
+        sources = {search.source for search in self.state.evidence.searches}
+        if prepared and not prepared.own_library and sources == {"library"}:
             yield Statement.of("sample_only")
         if (told := people.steered_in_text) is not None and (late := people.steered - told):
             yield Statement.of("steer_late", texts=tuple(people.steering[-late:]))

@@ -5,12 +5,7 @@ report is revised by its writer. What was refused is written once more while the
 open after both is read in one last call.
 """
 
-import asyncio
-from collections.abc import Awaitable, Iterable, Mapping, Sequence
-from typing import TypeVar
-
-from temporalio import workflow
-from temporalio.exceptions import FailureError, is_cancelled_exception
+from collections.abc import Iterable, Mapping, Sequence
 
 from activities.contracts.bounds import size, within
 from activities.contracts.evidence import EvidenceRef, ReportPlanSection
@@ -36,8 +31,8 @@ from workflows.context import RunPart
 from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import ROOM, shown
 from workflows.steps.judging import best_first
+from workflows.steps.policy import run_all
 
-T = TypeVar("T")
 MAX_BACKGROUND_ITEMS = 12
 """Items beside those that answer that a writer may use."""
 JUDGEMENTS_ROOM = 40 * 1024
@@ -195,8 +190,7 @@ class WritingSteps(RunPart):
 
     async def _reword(self, names: Sequence[str]) -> None:
         """Have what was refused written once more, all of it in one call."""
-        state = self.state
-        drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
+        drafts = self._drafts(names)
         rows = (row for d in drafts.values() for row in verdicts.to_reword(d))
         failed = within(rows, REWORD_ROOM)
         foreign = dict.fromkeys(quote for draft in drafts.values() for quote in draft.untranslated)
@@ -224,8 +218,7 @@ class WritingSteps(RunPart):
 
     async def _read_open(self, names: Sequence[str]) -> None:
         """Ask the second reader about all that is open still: second wordings and sentences of the editor."""
-        state = self.state
-        drafts = {name: state.draft.sections[name].draft for name in names if name in state.draft.sections}
+        state, drafts = self.state, self._drafts(names)
         again = [
             claim
             for draft in drafts.values()
@@ -254,6 +247,9 @@ class WritingSteps(RunPart):
         cited = {name for claim in draft.claims for name in gate.works_of(claim)}
         judged = [j for name, j in self.state.evidence.judgements.items() if name in cited]
         return draft.replace(paragraphs=(*draft.paragraphs, *quoted(judged)))
+
+    def _drafts(self, names: Sequence[str]) -> dict[str, SectionDraft]:
+        return {name: self.state.draft.sections[name].draft for name in names}
 
     def _keep(self, name: str, draft: SectionDraft) -> None:
         drafts = self.state.draft.sections
@@ -359,18 +355,6 @@ def quoted(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
     prose = (support for support in dict.fromkeys(supports) if gate.is_prose(support.quote))
     claims = tuple(DraftClaim(text=support.quote, support=(support,)) for support in prose)
     return (DraftParagraph(claims=claims),) if claims else ()
-
-
-async def run_all(steps: Iterable[Awaitable[T]]) -> list[T]:
-    """Run steps at once, and return their answers; when the run is cancelled, wait until each has ended."""
-    tasks = [asyncio.ensure_future(step) for step in steps]
-    try:
-        return await asyncio.gather(*tasks)
-    except (asyncio.CancelledError, FailureError) as error:
-        # A step that is cancelled in an activity raises its error, maybe before the others have ended.
-        if is_cancelled_exception(error):
-            await workflow.wait(tasks)
-        raise
 
 
 def _names(text: str, names: Iterable[str]) -> bool:
