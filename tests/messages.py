@@ -6,6 +6,7 @@
 import sys
 from collections.abc import Iterator
 from functools import cache
+from itertools import chain
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
@@ -14,7 +15,8 @@ from babel.messages.pofile import read_po, write_po
 
 from activities.messages import CATALOGUES, FOLDER
 
-ROOT = Path(__file__).parents[1] / "activities"
+ROOT = Path(__file__).parents[1]
+FOLDERS = (ROOT / "activities", ROOT / "client" / "reports")
 METHODS = [("**.py", "python"), ("**.jinja", "jinja2")]
 KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
 
@@ -28,7 +30,9 @@ def written() -> Catalog:
         plurals[one] = (one, many)
     # `Plural(N_(one), N_(many))` is one message with two forms
     others = {many for _, many in plurals.values()}
-    for _file, _line, message, _comments, context in extract_from_dir(ROOT, METHODS, keywords=KEYWORDS):
+    for _file, _line, message, _comments, context in chain(
+        *(extract_from_dir(folder, METHODS, keywords=KEYWORDS) for folder in FOLDERS)
+    ):
         text = message if isinstance(message, str) else tuple(message)
         if isinstance(text, str) and text in others and text not in plurals:
             continue
@@ -40,7 +44,7 @@ def _pairs() -> Iterator[tuple[str, str]]:
     """The two forms of each message that is declared as `Plural(N_(...), N_(...))`."""
     import ast
 
-    texts = (path.read_text("utf-8") for path in ROOT.rglob("*.py"))
+    texts = (path.read_text("utf-8") for path in FOLDERS[0].rglob("*.py"))
     for text in (text for text in texts if "Plural(" in text):
         for node in ast.walk(ast.parse(text)):
             if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Plural":

@@ -162,8 +162,6 @@ SECONDS = 12.0
 """For one statement, its connection included."""
 CONNECTING = 0.8
 """Share of `SECONDS` for the connection, so that its driver closes one that hangs."""
-ATTEMPTS = 2
-"""At a statement that is not answered, each on a connection of its own."""
 MAX_WORDS = 6
 """Words of a name in a question."""
 MAX_NAMES = 300
@@ -190,7 +188,7 @@ class Neo4jSource:
         self._database = settings.neo4j_database
         self.missing = ""
         self._schema: GraphSchema | None = None
-        self._made: tuple[asyncio.AbstractEventLoop, AsyncDriver] | None = None
+        self._made: AsyncDriver | None = None
         try:
             self._schema = load_schema(settings.neo4j_schema)
             self.address = _address(self._url) if self._url else ""
@@ -220,21 +218,7 @@ class Neo4jSource:
                 return
 
     async def _ask(self, statement: Statement, names: Sequence[str], limit: int) -> list[GraphPath]:
-        """Return what the database answers; asked again where it hangs or is not reached.
-
-        Raises SourceError.
-        """
-        for left in reversed(range(ATTEMPTS)):
-            try:
-                return await self._asked(statement, names, limit)
-            except Unavailable:
-                if not left:
-                    raise
-                await self.close()
-        raise AssertionError("unreachable")
-
-    async def _asked(self, statement: Statement, names: Sequence[str], limit: int) -> list[GraphPath]:
-        """Attempt it once. Raises SourceError."""
+        """Return what the database answers. Raises SourceError."""
         try:
             from neo4j import READ_ACCESS
             from neo4j.exceptions import ClientError, DriverError, Neo4jError, ServiceUnavailable
@@ -251,31 +235,28 @@ class Neo4jSource:
         except TimeoutError as error:
             raise Unavailable(f"neo4j at {self.address} did not answer within {SECONDS:g} s") from error
         except (ServiceUnavailable, OSError) as error:
-            raise Unavailable(f"neo4j at {self.address} cannot be reached: {error}") from error
+            raise Unavailable(f"neo4j at {self.address} cannot be reached: {_reason(error)}") from error
         except (Neo4jError, DriverError) as error:
-            raise Unavailable(f"neo4j failed: {error}") from error
+            raise Unavailable(f"neo4j failed: {_reason(error)}") from error
 
     def _driver(self) -> "AsyncDriver":
-        """Return the driver with its connections, kept for the event loop it was made in."""
-        from neo4j import AsyncGraphDatabase
+        """Return the driver, which keeps its connections."""
+        if self._made is None:
+            from neo4j import AsyncGraphDatabase
 
-        loop = asyncio.get_running_loop()
-        if self._made is None or self._made[0] is not loop:
-            password = self._password.get_secret_value() if self._password else ""
-            driver = AsyncGraphDatabase.driver(
+            self._made = AsyncGraphDatabase.driver(
                 self.address,
-                auth=(self._user, password),
+                auth=(self._user, self._password.get_secret_value() if self._password else ""),
                 connection_timeout=SECONDS * CONNECTING,
                 max_transaction_retry_time=0.0,
                 telemetry_disabled=True,
                 user_agent="determinator",
             )
-            self._made = loop, driver
-        return self._made[1]
+        return self._made
 
     async def close(self) -> None:
         if self._made is not None:
-            await self._made[1].close()
+            await self._made.close()
             self._made = None
 
     def _record(self, path: GraphPath, statement: Statement, query: str) -> Evidence:
@@ -389,6 +370,11 @@ def _address(url: str) -> str:
         raise Refused("DETERMINATOR_NEO4J_URL is not of the form bolt://host:7687 or neo4j+s://host")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     return f"{parts.scheme}://{host}:{port}"
+
+
+def _reason(error: Exception) -> str:
+    """Return the first line of an error: the driver lists every address that it tried."""
+    return (str(error) or type(error).__name__).splitlines()[0][:200].rstrip(":")
 
 
 def _refusal(code: str, message: str) -> Refused | RateLimited:

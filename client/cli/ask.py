@@ -290,7 +290,7 @@ async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") ->
     if put is not None:
         put({"run_id": run.id, "status": "cancelled", "answer": answer_of(report), "report": path})
     else:
-        show_answer(report, "cancelled", path)
+        show_answer(report, path)
     return True
 
 
@@ -337,7 +337,7 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
     elif report is not None:
         from client.reports.answer_panel import show_answer
 
-        show_answer(report, outcome.stop_reason, path)
+        show_answer(report, path)
     if fault:
         print_error(f"the language model could not be used: {fault}")
     return code

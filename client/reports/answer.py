@@ -9,6 +9,7 @@ from pydantic import BaseModel
 
 from activities.contracts.evidence import ANSWERED, MODEL_REFUSED, Claim, Frozen, SearchRecord
 from activities.contracts.publish import Dispute
+from activities.messages import in_its_language
 from activities.report.formats import words
 from activities.report.formats.blocks import Cite, Mark
 from activities.report.formats.prose import (
@@ -85,6 +86,7 @@ class Answer(Frozen):
         return (self.bottom_line,) if self.is_written else (*self.conclusions, self.bottom_line)
 
 
+@in_its_language
 def answer_of(report: Report) -> Answer:
     sample = next((s for s in report.statements if s.code == SAMPLE_ONLY), None)
     unread = next((s for s in report.statements if s.code == UNREADABLE), None)
@@ -103,6 +105,7 @@ def answer_of(report: Report) -> Answer:
     )
 
 
+@in_its_language
 def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
     """List the claims of a report, its answer and summary first; what is said twice once."""
     numbers, heads = numbers_of(report.references), _heads(report)

@@ -1,6 +1,6 @@
 """The answer on the terminal, as `ask` and `watch` end."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -9,37 +9,35 @@ from rich.style import Style
 from rich.table import Table
 from rich.text import Text
 
-from activities.contracts.stop_reasons import STOPS
-from activities.messages import counted
+from activities.contracts.evidence import Statement
+from activities.messages import _, in_its_language
 from activities.report.formats.prose import FIRST_CLAIMS
 from activities.report.formats.references import best_url, file_of
-from activities.report.formats.statements import sentence
-from activities.report.formats.words import sureness
+from activities.report.formats.statements import sentences
+from activities.report.formats.text import capitalized
+from activities.report.formats.words import sureness, unreached
 from activities.report.schema import Reference, Report
 from client.listing import shortest_name
-from client.reports.answer import answer_of, claims_of, with_references
+from client.reports.answer import UNREADABLE, answer_of, claims_of, with_references
 from client.terminal import plain, to_stdout
 
-BECAUSE: Mapping[str, str] = {name: stop.because for name, stop in STOPS.items() if stop.early}
-"""Why a search ended before it had run its course, by its stop reason."""
 WIDTH = 100
 """Columns at most: longer lines are hard to read."""
 
 
-def show_answer(report: Report, stop_reason: str, path: Path | None) -> None:
+def show_answer(report: Report, path: Path | None) -> None:
     """Print the answer, its strongest reservations and what to type next."""
     console = to_stdout()
     width = min(console.width, WIDTH) if console.is_terminal else console.width
-    for part in answer_parts(report, stop_reason, path, bulleted=console.is_terminal):
+    for part in answer_parts(report, path, bulleted=console.is_terminal):
         # lines of text are not broken in a pipe, and a path is broken nowhere
         whole = isinstance(part, Text) and (not console.is_terminal or bool(part.no_wrap))
         console.print(part, soft_wrap=whole, width=None if whole else width)
 
 
-def answer_parts(
-    report: Report, stop_reason: str, path: Path | None, *, bulleted: bool = True
-) -> list[Text | Table | Padding]:
-    """Make the parts of what a terminal shows of an answer.
+@in_its_language
+def answer_parts(report: Report, path: Path | None, *, bulleted: bool = True) -> list[Text | Table | Padding]:
+    """Make the parts of what a terminal shows of an answer, in the language of its report.
 
     `bulleted`: lists in a column beside their bullets, for lines that are broken.
     """
@@ -49,7 +47,7 @@ def answer_parts(
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))
     if answer.absent:
         parts.append(Text(plain(answer.absent)))
-    lead = "" if report.written_by == "extractive" else "Answer: "
+    lead = "" if report.written_by == "extractive" else f"{_('Answer')}: "
     first, *more = answer.first
     parts.append(Text(f"{lead}{plain(first)}", style="bold"))
     parts += [Text(plain(line)) for line in more]
@@ -64,20 +62,26 @@ def answer_parts(
     ]
     parts += [Text(plain(line)) for line in (sureness(report),) if line]
     if answer.reservations:
-        parts += [Text("But:", style="bold"), *_listed(answer.reservations, bulleted)]
-    if answer.not_reached:
-        parts.append(Text(plain(f"Not reached: {answer.not_reached}")))
-    if answer.unreadable and any(search.source == "library" for search in report.methodology.searches):
-        count = counted(answer.unreadable, "file or record", "files or records")
-        parts.append(Text(f"Not read, or only in part: {count}; see determinator documents"))
-    parts += [Text(plain(sentence(one))) for one in report.statements if one.code == "nothing_pooled"]
-    if stop_reason in BECAUSE:
-        parts.append(Text(f"Ended early: {BECAUSE[stop_reason]}."))
+        parts += [Text(f"{_('What is not shown')}:", style="bold"), *_listed(answer.reservations, bulleted)]
+    parts += [Text(plain(line)) for line in _of_run(report) if line not in answer.reservations]
     if path is not None:
         line = (str(path), Style(link=path.absolute().as_uri()))
-        parts.append(Text.assemble("Report ", line, no_wrap=True))
-    parts.append(Text(f"Next: determinator report {name} (also: evidence, export, verify)", style="dim"))
+        parts.append(Text.assemble(f"{capitalized(_('report'))} ", line, no_wrap=True))
+    following = _("Next: {command} (also: {others})").format(
+        command=f"determinator report {name}", others="evidence, export, verify, documents"
+    )
+    parts.append(Text(following, style="dim"))
     return parts
+
+
+def _of_run(report: Report) -> tuple[str, ...]:
+    """Say what was not searched, not read or not done, and why the research ended early."""
+    silent = tuple(statement.text("source") for statement in unreached(report))
+    codes = {"searches_failed", "nothing_pooled", "stopped_early"}
+    if any(search.source == "library" for search in report.methodology.searches):
+        codes.add(UNREADABLE)
+    told = [statement for statement in report.statements if statement.code in codes]
+    return sentences([*([Statement.of("sources_not_reached", sources=silent)] if silent else []), *told])
 
 
 def work_line(work: Reference) -> str:

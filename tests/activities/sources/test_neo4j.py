@@ -175,8 +175,10 @@ async def test_another_schema_finds_its_own_names(graph: Graph) -> None:
 
 async def test_a_server_that_is_down_is_no_empty_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     made = source("bolt://127.0.0.1:9", monkeypatch)
-    with pytest.raises(Unavailable):
+    with pytest.raises(Unavailable, match="bolt://127.0.0.1:9 cannot be reached") as raised:
         await search(made, Query(text="metformin"))
+    assert len(str(raised.value)) < 200
+    assert "\n" not in str(raised.value)
     await made.close()
 
 
@@ -190,11 +192,11 @@ def failure(code: str) -> bytes:
 
 
 @pytest.mark.parametrize(
-    ("answer", "error", "connections", "said"),
-    [(b"", Unavailable, 2, "at bolt://127.0.0.1"), (failure(UNAUTHORIZED), Refused, 1, "NEO4J_PASSWORD")],
+    ("answer", "error", "said"),
+    [(b"", Unavailable, "at bolt://127.0.0.1"), (failure(UNAUTHORIZED), Refused, "NEO4J_PASSWORD")],
 )
-async def test_a_connection_that_hangs_is_tried_again_once_and_a_wrong_password_is_named(
-    monkeypatch: pytest.MonkeyPatch, answer: bytes, error: type[Exception], connections: int, said: str
+async def test_a_connection_that_hangs_is_an_outage_and_a_wrong_password_is_named(
+    monkeypatch: pytest.MonkeyPatch, answer: bytes, error: type[Exception], said: str
 ) -> None:
     """A server that takes a connection, agrees on Bolt 4.4 where it answers at all, and says one thing."""
     taken = []
@@ -216,7 +218,6 @@ async def test_a_connection_that_hangs_is_tried_again_once_and_a_wrong_password_
         for writer in taken:
             writer.close()
             await writer.wait_closed()
-        assert len(taken) == connections
 
 
 @pytest.mark.parametrize("address", ["http://localhost:7687", "bolt://", "localhost:7687", "bolt://h:port"])

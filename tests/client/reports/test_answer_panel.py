@@ -12,15 +12,15 @@ from client.reports.answer_panel import answer_parts, work_line
 from tests.activities.report.written import FEWER, INFECTION, PASSAGES, STEP, WORKS
 
 
-def screen(report: Report, stop_reason: str = "sufficient_evidence") -> list[str]:
-    parts = answer_parts(report, stop_reason, Path("/home/me/reports/ask.md"), bulleted=False)
+def screen(report: Report) -> list[str]:
+    parts = answer_parts(report, Path("/home/me/reports/ask.md"), bulleted=False)
     return [part.plain for part in parts if isinstance(part, Text)]
 
 
 def test_a_model_ends_with_its_answer_two_limits_and_what_to_do_next() -> None:
     lines = screen(build_report(STEP, WORKS))
     assert lines[0].startswith(f"Answer: {FEWER.rstrip('.')} [1, 2].")
-    place = lines.index("But:")
+    place = lines.index("What is not shown:")
     assert lines[place + 1].startswith("- ")
     assert lines[place + 2].startswith("- ")
     assert not lines[place + 3].startswith("- ")
@@ -28,6 +28,20 @@ def test_a_model_ends_with_its_answer_two_limits_and_what_to_do_next() -> None:
     assert lines[-1].startswith("Next: ")
     assert [line[:4] for line in lines if line.startswith("[")] == ["[1] ", "[2] ", "[3] "], "the works cited"
     assert len(lines) == len(set(lines)) <= 12
+
+
+def test_the_frame_of_an_answer_is_in_the_language_of_its_report() -> None:
+    early = Statement.of("stopped_early", stop_reason="timeout")
+    report = build_report(STEP, WORKS)
+    english, german = (
+        screen(report.replace(language=language, statements=(*report.statements, early)))
+        for language in ("en", "de")
+    )
+    assert len(german) == len(english)
+    frame = [line for line in english if not line.startswith(("Answer: ", "["))]
+    assert not set(frame) & set(german)
+    assert german[0].startswith("Antwort: ")
+    assert german[-1].startswith("Weiter: determinator report ")
 
 
 def test_a_page_of_the_web_is_named_by_its_address_and_no_register_is_expected_to_know_it() -> None:
@@ -47,7 +61,7 @@ def test_sources_that_no_connection_reaches_are_told_where_the_answer_is_read() 
         Statement.of("source_unreachable", source=source, reason=reason) for source in ("PubMed", "openFDA")
     )
     lines = screen(build_report(PASSAGES.replace(limitations=(*PASSAGES.limitations, *silent)), WORKS))
-    assert "Not reached: PubMed, openFDA (no connection)" in lines
+    assert "- Not searched, because they cannot be reached from here: PubMed and openFDA." in lines
 
 
 def test_limits_of_cited_items_are_not_listed_where_nothing_is_cited() -> None:
@@ -73,7 +87,7 @@ def test_a_row_of_a_table_stands_under_its_columns() -> None:
 
 
 def test_without_a_model_the_nearest_passages_stand_in_its_place() -> None:
-    lines = screen(build_report(PASSAGES, WORKS), "max_iterations")
+    lines = screen(build_report(PASSAGES, WORKS))
     absent, first, *_ = lines
     assert absent.startswith("\u201ckeyhole\u201d and \u201cappendix\u201d do not occur")
     assert first.startswith("\u201ckeyhole\u201d, the rarest name in the question, does not occur")
