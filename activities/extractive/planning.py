@@ -53,18 +53,20 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
 
     The mode is the one asked for, else `iterative`: without a model one search for the question itself finds
     what there is to quote."""
-    question = stand_alone(" ".join(step.question.split()), step.earlier_question)
+    typed = " ".join(step.question.split())
+    question = stand_alone(typed, step.earlier_question)
+    searched = step.question if question == typed else question  # line breaks make no second search of it
     profile, why = choose_profile(question, step.profiles, step.profile.name)
     mode = step.mode or ("iterative" if not step.modes or "iterative" in step.modes else min(step.modes))
     reason = "you asked for it" if step.mode else "without a model one search finds what there is to quote"
     return ParsedQuery(
         original_query=step.question,
-        improved_query=question,
+        improved_query=searched,
         research_mode=mode,
         profile=profile,
         sources=choose_sources(question, step.sources, step.preferred(profile)),
         key_entities=entities(question),
-        research_questions=(question,),
+        research_questions=(searched,),
         rationale=f"Mode {mode}: {reason}; profile {profile}: {why}.",
     )
 

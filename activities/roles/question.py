@@ -145,6 +145,7 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
     if not improved or 2 * shared < len(asked):
         improved = stand_alone(question, step.earlier_question)
         notes = (Statement.of("searched_as_typed"),)
+    improved = step.question if improved == question else improved  # line breaks make no second search of it
     profile = one_of(answer.profile, step.profiles) or step.profile.name
     parsed = ParsedQuery(
         original_query=step.question,

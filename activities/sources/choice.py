@@ -40,18 +40,13 @@ def best_first(
         rankings.append(scores)
     before = fuse(rankings)
     ranked = [listed[place] for place in np.argsort(-before, kind="stable")]
-    looked_at = ranked[: int(most * ENCODED)]
     if len(ranked) <= most:
         return ranked
-    relevant: list[Preview] = []
-    far: list[tuple[float, Preview]] = []
-    while len(relevant) < most and (some := looked_at[: most - len(relevant)]):
-        looked_at = looked_at[len(some) :]
-        ((_, meant),) = nearness([question], [_titled(preview) for preview in some])
-        relevant += [preview for score, preview in zip(meant, some, strict=True) if score >= RELEVANT]
-        far += [(score, preview) for score, preview in zip(meant, some, strict=True) if score < RELEVANT]
-    last = [preview for _, preview in sorted(far, key=lambda pair: -pair[0])]
-    return [*relevant, *last, *ranked[len(relevant) + len(far) :]]
+    looked_at = ranked[: int(most * ENCODED)]
+    ((_, meant),) = nearness([question], [_titled(preview) for preview in looked_at])
+    # those that are near stay in their order, the others follow by how near they are
+    nearest = sorted(zip(meant, looked_at, strict=True), key=lambda pair: -min(pair[0], RELEVANT))
+    return [*(preview for _, preview in nearest), *ranked[len(looked_at) :]]
 
 
 def _titled(preview: Preview) -> Evidence:

@@ -12,12 +12,12 @@ from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
 
 import httpx
-from lxml import etree, html
 
 from activities.contracts.errors import Malformed, Refused, SourceError
 from activities.contracts.evidence import Evidence, Provenance, Query
 from activities.contracts.identifiers import normal_url
 from activities.contracts.search import Preview
+from activities.documents import markup
 from activities.documents.text import Text
 from activities.logs import log
 from activities.settings import Settings
@@ -160,12 +160,5 @@ def years_of(query: Query) -> tuple[int, int] | None:
 
 
 def plain(value: object) -> str:
-    """Return a title or snippet without the engine's mark-up (`<strong>`, entities)."""
-    if not isinstance(value, str) or not value.strip():
-        return ""
-    if "<" in value or "&" in value:
-        try:
-            value = str(html.fragment_fromstring(value, create_parent="div").xpath("string()"))
-        except etree.ParserError:
-            return ""
-    return " ".join(value.encode("utf-8", errors="replace").decode().split())
+    """Return a title or snippet without the engine's mark-up; JSON may hold lone surrogates."""
+    return markup.plain(value.encode(errors="replace").decode()) if isinstance(value, str) else ""

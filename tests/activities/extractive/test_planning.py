@@ -58,6 +58,12 @@ def test_the_profile_follows_what_is_asked_in_any_language(question: str, profil
     assert parsed(question).profile == profile
 
 
+def test_a_question_of_several_lines_is_searched_once() -> None:
+    question = "Can metformin lower the risk\nof colorectal cancer?"
+    assert parsed(question).improved_query == question
+    assert "colorectal cancer" in parsed(question).key_entities
+
+
 def test_a_chain_of_follow_ups_keeps_the_names_of_each_question() -> None:
     first = "Can metformin lower the risk of colorectal cancer?"
     second = stand_alone("And in children?", first)

@@ -175,7 +175,7 @@ async def test_another_schema_finds_its_own_names(graph: Graph) -> None:
 
 async def test_a_server_that_is_down_is_no_empty_answer(monkeypatch: pytest.MonkeyPatch) -> None:
     made = source("bolt://127.0.0.1:9", monkeypatch)
-    with pytest.raises(Unavailable, match="bolt://127.0.0.1:9 cannot be reached") as raised:
+    with pytest.raises(Unavailable, match=r"127\.0\.0\.1:9 cannot be reached") as raised:
         await search(made, Query(text="metformin"))
     assert len(str(raised.value)) < 200
     assert "\n" not in str(raised.value)
