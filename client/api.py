@@ -418,11 +418,7 @@ class Determinator:
             for ref, _ in sorted(finished.items, key=lambda pair: pair[0].evidence_id not in cited)
         ]
         blob = await known_items(EvidenceStore.at(self.settings.evidence_url), refs)
-        searched = ", ".join(request.sources) or "the sources of its profile"
-        folder = f" in {request.library}" if request.library else ""
-        self.say(
-            f"building on {plural(len(refs), 'item')} of {finished.run_id}; searching {searched}{folder}"
-        )
+        self.say(f"building on {plural(len(refs), 'item')} of {finished.run_id}")
         return request.replace(follow_up=FollowUp(run_id=finished.run_id, blob=blob))
 
 

@@ -2,7 +2,6 @@
 
 import asyncio
 import gc
-import importlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -247,7 +246,6 @@ async def follow_run(
     gc.freeze()
     gc.enable()
     dialog = ask_at_gate if interactive() and not as_json else None
-    ending = asyncio.create_task(asyncio.to_thread(import_for_the_end, writes=output is not None))
     try:
         with EventLines(print_json_line) if event_lines else open_display(run.id) as display:
             ended = await run.follow(display, at_gate=dialog)
@@ -258,20 +256,8 @@ async def follow_run(
         say("Detached.")
         show_detached(run.id, as_json=True)
         raise
-    await ending
     put = print_json_line if event_lines else print_json
     return await show_ended(run, ended, output=output, put=put if as_json else None)
-
-
-def import_for_the_end(*, writes: bool) -> None:
-    """Import what prints the answer while the run is waited for: it takes a tenth of a second and more.
-
-    The formats of reports take as long again; the run itself leaves the report in the home folder, so
-    they are imported only where the command `writes` another one.
-    """
-    formats = ("activities.report.formats.markdown",) if writes else ()
-    for module in ("client.reports.load", "client.reports.answer_panel", *formats):
-        importlib.import_module(module)
 
 
 async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") -> bool:

@@ -140,10 +140,6 @@ def determinator() -> None:
 
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; errors become one line on stderr."""
-    broken = next((word for word in arguments if not word.isprintable() and not _is_text(word)), None)
-    if broken is not None:
-        print_error(f"{broken!r} is not valid UTF-8; check the terminal's encoding")
-        return Exit.BAD_INPUT
     try:
         with naming(flag):
             code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
@@ -184,15 +180,6 @@ def _described(error: Exception) -> str:
         where = f" for {error.filename}" if error.filename else ""
         return f"there is no space left{where}; free some, and repeat the command"
     return f"{type(error).__name__}: {error} (unexpected; set DETERMINATOR_DEBUG=1 for the traceback)"
-
-
-def _is_text(word: str) -> bool:
-    """Tell whether a word of the command line could be read as the text it was typed as."""
-    try:
-        word.encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def main() -> NoReturn:

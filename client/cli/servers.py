@@ -284,8 +284,7 @@ def web(
     token = random_key(settings.home / "state" / "web.token").hex() if is_own else ""
     client = Determinator(settings, address=address, say=say)
     app = build_app(client, SignIn(listed, provider, token), (*NAMES, *names), https=https)
-    shown = "127.0.0.1" if host in LOOPBACK else host
-    page = f"http://{shown}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}"
+    page = f"http://{shown_host(host)}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}"
     if opens and sys.stderr.isatty():
         threading.Timer(OPEN_SECONDS, webbrowser.open, (page,)).start()
     run_async(lambda: serve_app(app, listening, f"the page: {page}"))

@@ -285,7 +285,7 @@ def show_refreshed(outcome: "RefreshOutcome") -> None:
     elif len(outcome.unanswered) < asked or done:
         print_text(f"nothing changed since {outcome.since}")
     else:
-        print_text(plain(_nobody_answered(outcome)))
+        print_text("nobody answered or could be asked, so it is not known what has changed")
     for row in outcome.searches:
         if row.status not in ("ok", "empty"):
             print_text(
@@ -297,13 +297,3 @@ def show_refreshed(outcome: "RefreshOutcome") -> None:
         print_text(plain(f"{line_of_searches}: {len(outcome.new)} new works"))
     if asked:
         print_text(plain(f"asked {', '.join(outcome.authorities)} about {asked} of {total} references"))
-
-
-def _nobody_answered(outcome: "RefreshOutcome") -> str:
-    if outcome.asked:
-        return "no authority answered, so it is not known what has changed"
-    why = (
-        f"no authority can be asked about any of the {outcome.references} references: they come from a "
-        "library or have no identifier that the authorities know"
-    )
-    return f"nobody could be asked: {why}, and no search was answered" if outcome.searches else why

@@ -15,9 +15,7 @@ import asyncio
 import contextlib
 import ipaddress
 import os
-import shutil
 import socket
-import tempfile
 from collections.abc import Awaitable, Callable
 from pathlib import Path
 
@@ -39,35 +37,19 @@ IsOurs = Callable[[Address, Address], bool]
 
 
 def listening_at(path: Path) -> socket.socket:
-    """Return the private socket of a home, in place of one that a former process has left.
-
-    Where the file system of the home has no sockets, it is in a folder of its own and the home has a link
-    to it. Raises OSError.
-    """
-    remove_socket(path)
+    """Return the private socket of a home, in place of one that a former process has left. Raises OSError."""
+    path.unlink(missing_ok=True)
     held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     former = os.open(".", os.O_RDONLY)
     try:
         os.chdir(path.parent)  # an address has 107 bytes at most, a path may be longer
-        try:
-            held.bind(path.name)
-        except OSError:
-            elsewhere = Path(tempfile.mkdtemp(prefix="determinator-"), path.name)
-            held.bind(str(elsewhere))
-            path.symlink_to(elsewhere)
+        held.bind(path.name)
         path.chmod(0o600)
         held.listen(BACKLOG)
     finally:
         os.fchdir(former)
         os.close(former)
     return held
-
-
-def remove_socket(path: Path) -> None:
-    """Remove the private socket of a home, and the folder that it was in."""
-    if path.is_symlink():
-        shutil.rmtree(path.readlink().parent, ignore_errors=True)
-    path.unlink(missing_ok=True)
 
 
 def published(address: Address) -> socket.socket:

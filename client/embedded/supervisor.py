@@ -32,7 +32,7 @@ from activities.private_files import write_whole
 from activities.processes import IDLE, leave
 from client.embedded import network
 from client.embedded.binary import free_port, loopback_address
-from client.embedded.forwarder import listening_at, publish, published, remove_socket, serve_owner
+from client.embedded.forwarder import listening_at, publish, published, serve_owner
 from client.embedded.network import Address, Sockets
 from client.embedded.processes import (
     DEATHS_SECONDS,
@@ -114,7 +114,7 @@ class Supervisor:
         try:
             return await self._over
         finally:
-            remove_socket(path)
+            path.unlink(missing_ok=True)
             if (slot := self._worker) is not None:
                 await asyncio.gather(*(child.stop() for child in slot.children))
                 self._note_worker(slot, ended=True)

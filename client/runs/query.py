@@ -34,8 +34,8 @@ QUERY_SECONDS = 5.0
 """Seconds after which a query counts as unanswered."""
 WORKER_SECONDS = 15.0
 """Time to wait for a worker that does not answer at once."""
-ATTEMPTS = 3
-"""Times that a run is asked whose worker has answered a moment ago: on a busy machine it may take longer."""
+BUSY_SECONDS = 15.0
+"""The same for a run whose worker has answered a moment ago: on a busy machine it may take longer."""
 LATE = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
 """Statuses of a query that takes too long."""
 
@@ -49,14 +49,14 @@ async def query(
     name: str,
     kind: type[Answer],
     argument: object = None,
-    attempts: int = ATTEMPTS,
+    seconds: float = BUSY_SECONDS,
 ) -> Answer:
     """Send one query. Raises NoAnswer when no worker answers it, NoSuchRun."""
     handle: WorkflowHandle[Any, Any] = client.get_workflow_handle(run_id)
     arguments = [] if argument is None else [argument]
     try:
         answer: Answer = await handle.query(
-            name, args=arguments, result_type=kind, rpc_timeout=timedelta(seconds=QUERY_SECONDS)
+            name, args=arguments, result_type=kind, rpc_timeout=timedelta(seconds=seconds)
         )
     except WorkflowQueryFailedError as error:
         raise NoAnswer(f"the run does not answer `{name}`: {error}") from error
@@ -67,8 +67,6 @@ async def query(
             raise
         if error.status not in LATE:
             raise NoAnswer(f"no worker answers for the run at the moment ({error.message})") from error
-        if attempts > 1:
-            return await query(client, run_id, name, kind, argument, attempts - 1)
         raise NoAnswer(
             "no worker has answered for the run in time; it is busy or is being started, so try again"
         ) from error
@@ -95,7 +93,7 @@ async def answered(
 
 async def progress(client: Client, run_id: str) -> Progress:
     """Query `progress`. Raises NoAnswer, NoSuchRun."""
-    return await query(client, run_id, "progress", Progress, attempts=1)
+    return await query(client, run_id, "progress", Progress, seconds=QUERY_SECONDS)
 
 
 async def _pages(client: Client, run_id: str, name: str, kind: type[Page]) -> AsyncIterator[Page]:

@@ -20,7 +20,6 @@ from activities.settings import Settings
 from client.checkup import check_home
 from client.connection import RETENTION, quiet, register_attributes
 from client.embedded import home as home_module
-from client.embedded.forwarder import listening_at, remove_socket
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.keeper import Keeper
 from client.embedded.processes import (
@@ -280,26 +279,6 @@ def test_a_lock_says_who_holds_it_and_lives_as_long_as_the_process_that_inherite
             LockFile(lock).acquire()
     assert holder(lock) is None
     assert not is_held(lock)
-
-
-def test_a_file_system_without_sockets_gets_a_link_to_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def bind(made: socket.socket, address: str) -> None:
-        if "/" not in address:
-            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
-        plain_bind(made, address)
-
-    plain_bind = socket.socket.bind
-    monkeypatch.setattr(socket.socket, "bind", bind)
-    path = tmp_path / "private.sock"
-    with listening_at(path), socket.socket(socket.AF_UNIX) as client:
-        client.connect(str(path))
-        folder = path.readlink().parent
-        assert folder.stat().st_mode & 0o077 == 0
-    remove_socket(path)
-    assert not folder.exists()
-    assert not path.is_symlink()
 
 
 @pytest.fixture
