@@ -37,7 +37,7 @@ def serve_well() -> None:
     server.run("stdio")
 
 
-def called(way: str) -> dict[str, object]:
+def called(way: str, count: int) -> dict[str, object]:
     """The result of a call of the tool."""
     if way == "hangs":
         time.sleep(600)
@@ -49,6 +49,8 @@ def called(way: str) -> dict[str, object]:
     found: object = "metformin lowers mortality in all adults"
     if way == "empty":
         found = []
+    if way == "counted":
+        found = [{"title": "A note", "body": BODY}] * count
     if way == "environment":
         found = [f"{name}={value} " * 3 for name, value in os.environ.items()]
     return {"content": [], "structuredContent": {"results": found}}
@@ -81,7 +83,7 @@ def speak(way: str) -> None:
             if way == "long":
                 answer = {"tools": [{**tool, "description": "x" * 300_000_000}]}
         elif asked["method"] == "tools/call":
-            answer = called(way)
+            answer = called(way, asked["params"]["arguments"].get("count", 0))
         if "id" in asked:
             text = json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": answer})
             sys.stdout.write(text + "\n")
