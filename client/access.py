@@ -8,7 +8,9 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
+from activities.configuration.wording import by_place, worded
 from activities.settings import Settings
 from client.api import Determinator
 from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
@@ -88,6 +90,16 @@ def status_of(error: Exception) -> int:
     """Return the HTTP status of an error of `client.api.EXPECTED`."""
     failure = as_failure(error)
     return failure.status if failure else 500
+
+
+def wrong_fields(errors: Sequence[Any]) -> str:
+    """Return what pydantic refuses of a request, field by field, on one line."""
+    faults = []
+    for faulty in by_place(errors).values():
+        whole, *place = faulty[0]["loc"]  # in what is no JSON, the place is the number of a character
+        named = whole if not place or faulty[0]["type"] == "json_invalid" else ".".join(map(str, place))
+        faults.append(f"{named}: {worded(faulty)}")
+    return "; ".join(faults)
 
 
 def models_of(settings: Settings) -> list[str]:

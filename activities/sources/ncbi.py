@@ -94,14 +94,7 @@ class Eutils(ApiSource):
     async def links(self, uid: str, name: str) -> tuple[str, ...]:
         """Ask elink for the ids linked to one id under a link name, best first, itself left out."""
         params = {"dbfrom": self.source, "id": uid, "linkname": name, "cmd": "neighbor"}
-        read = partial(read_tree, source=self.source, root="eLinkResult")
-        tree = await self._ask("elink.fcgi", params, read)
-        ids: dict[str, None] = {}
-        for group in tree.iter("LinkSetDb"):
-            if group.findtext("LinkName") == name:
-                ids |= {link.text.strip(): None for link in group.iterfind("Link/Id") if link.text}
-        ids.pop(uid, None)
-        return tuple(ids)
+        return await self._ask("elink.fcgi", params, XmlReader(tuple[str, ...], read_links, (name, uid)))
 
     async def _ask(self, utility: str, params: Mapping[str, str], read: Callable[[httpx.Response], T]) -> T:
         asked = {"db": self.source, **params, "tool": "determinator"}
@@ -123,6 +116,16 @@ def _search(body: Json, source: str) -> tuple[tuple[str, ...], int | None, str]:
     noted = ((label, body.texts(f"/esearchresult/{place}")) for place, label in _NOTES.items())
     notes = "; ".join(label + ", ".join(words) for label, words in noted if words)
     return ids, body.number("/esearchresult/count"), notes
+
+
+def read_links(response: httpx.Response, name: str, uid: str) -> tuple[str, ...]:
+    """Return the ids that elink gives under a link name, each once, without the one that was asked for."""
+    groups = read_tree(response, "elink", "eLinkResult").iter("LinkSetDb")
+    links = (
+        link for group in groups if group.findtext("LinkName") == name for link in group.iterfind("Link/Id")
+    )
+    ids = dict.fromkeys(link.text.strip() for link in links if link.text)
+    return tuple(name for name in ids if name != uid)
 
 
 def read_tree(response: httpx.Response, source: str, root: str) -> etree._Element:

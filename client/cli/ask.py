@@ -260,58 +260,38 @@ async def follow_run(
     return await show_ended(run, ended, output=output, put=put if as_json else None)
 
 
-async def _show_cancelled(run: "Run", output: Path | None, put: "Put | None") -> bool:
-    """Save and print the report of a run that was cancelled; False when it has none."""
-    from client.reports.answer import answer_of
-    from client.reports.answer_panel import show_answer
-    from client.reports.load import load_report, save_report
-
-    try:
-        report = await load_report(run.settings, run.connection, run.id)
-    except NoSuchRun:
-        return False
-    if report.draft and report.stop_reason != "cancelled":
-        return False
-    path = save_report(run.settings, report, output, say=say)
-    if put is not None:
-        put({"run_id": run.id, "status": "cancelled", "answer": answer_of(report), "report": path})
-    else:
-        show_answer(report, path)
-    return True
-
-
 async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "Put | None") -> int:
     """Save the report, and print the answer and where the report is."""
     from activities.report.formats.prose import model_fault
     from client.reports.answer import answer_of, claims_of
-    from client.reports.load import NoReport, load_report, save_report
+    from client.reports.answer_panel import show_answer
+    from client.reports.load import load_report, save_report
 
-    outcome = ended.outcome
-    if outcome is None:
-        if await _show_cancelled(run, output, put):
-            return Exit.FAILED
-        if put is not None:
-            put({"run_id": run.id, "status": "failed", "error": ended.reason, "ui": run.link})
-        print_error(f"the run {run.id} failed: {plain(ended.reason)}")
-        return Exit.FAILED
-    code = Exit.DONE if outcome.answered else Exit.NOT_ENOUGH_EVIDENCE
-    path: Path | None = None
+    outcome, path = ended.outcome, None
     report: Report | None = None
     try:
-        report = await load_report(run.settings, run.connection, outcome.run_id, outcome)
-        path = save_report(run.settings, report, output, say=say)
-    except (NoReport, OSError) as error:
-        print_error(f"the report could not be saved: {error}")
-        code = Exit.FAILED
-    if fault := model_fault(report) if report else "":
-        code = Exit.FAILED
-    if put is not None:
+        report = await load_report(run.settings, run.connection, run.id, outcome)
+        if outcome is None and report.draft and report.stop_reason != "cancelled":
+            report = None  # a run that failed leaves none
+        else:
+            path = save_report(run.settings, report, output, say=say)
+    except (NoSuchRun, OSError) as error:
+        if outcome is not None:
+            print_error(f"the report could not be saved: {error}")
+    fault = model_fault(report) if report and outcome else ""
+    answered, code = outcome is not None and outcome.answered, Exit.FAILED
+    if outcome is not None and path is not None and not fault:
+        code = Exit.DONE if answered else Exit.NOT_ENOUGH_EVIDENCE
+    if put is None:
+        if report is not None:
+            show_answer(report, path)
+    elif outcome is not None:
         put(
             {
                 **{name: value for name, value in outcome if name != "events"},
                 "status": "completed",
                 # without a model nothing says whether what is quoted answers
-                "answered": None if report and report.written_by == "extractive" else outcome.answered,
+                "answered": None if report and report.written_by == "extractive" else answered,
                 "answer": answer_of(report) if report else None,
                 "claims": claims_of(report) if report else [],
                 "report": path,
@@ -321,9 +301,11 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
             }
         )
     elif report is not None:
-        from client.reports.answer_panel import show_answer
-
-        show_answer(report, path)
+        put({"run_id": run.id, "status": "cancelled", "answer": answer_of(report), "report": path})
+    else:
+        put({"run_id": run.id, "status": "failed", "error": ended.reason, "ui": run.link})
+    if outcome is None and report is None:
+        print_error(f"the run {run.id} failed: {plain(ended.reason)}")
     if fault:
         print_error(f"the language model could not be used: {fault}")
     return code

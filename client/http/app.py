@@ -14,9 +14,8 @@ from fastapi.responses import JSONResponse
 from starlette.exceptions import HTTPException
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from activities.configuration.wording import by_place, worded
 from activities.credentials import redacted
-from client.access import Folders, line_of, status_of
+from client.access import Folders, line_of, status_of, wrong_fields
 from client.api import EXPECTED, Determinator
 from client.guard import MAX_BODY_BYTES, limited
 from client.http.chat import chat
@@ -107,9 +106,4 @@ async def http_error(_: Request, error: Exception) -> JSONResponse:
 async def invalid(_: Request, error: Exception) -> JSONResponse:
     """Return the answer to a body that is not what its route takes."""
     assert isinstance(error, RequestValidationError)
-    faults = []
-    for faulty in by_place(error.errors()).values():
-        whole, *place = faulty[0]["loc"]  # in what is no JSON, the place is the number of a character
-        named = whole if not place or faulty[0]["type"] == "json_invalid" else ".".join(map(str, place))
-        faults.append(f"{named}: {worded(faulty)}")
-    return error_of(400, "; ".join(faults))
+    return error_of(400, wrong_fields(error.errors()))

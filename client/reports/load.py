@@ -58,17 +58,12 @@ async def load_report(
         raise NoReport(f"{run_id} has no report", Hint("watch", "while it runs, follow it with {}", run_id))
     report = await stored_report(settings, view.blob)
     if report is None:
-        raise not_in_store(settings, run_id)
+        raise NoReport(
+            f"the report of {run_id} is not in the evidence store "
+            f"{without_credentials(settings.evidence_url)}; point DETERMINATOR_STORE_URL at the store the "
+            "workers use"
+        )
     return report.replace(draft=view.draft)
-
-
-def not_in_store(settings: Settings, run_id: str) -> NoReport:
-    """Make the error for a report that is in a store which this machine does not see."""
-    return NoReport(
-        f"the report of {run_id} is not in the evidence store "
-        f"{without_credentials(settings.evidence_url)}; point "
-        "DETERMINATOR_STORE_URL at the store the workers use"
-    )
 
 
 async def in_version(

@@ -111,7 +111,6 @@ class LivePanel(Display):
         self._seen: Progress | None = None
         self._written = ""
         """The paragraph that was written last."""
-        self._size = self._console.size
         self._spinner = Spinner("dots")
         self._live = Live(
             get_renderable=self._draw, console=self._console, refresh_per_second=8, transient=True
@@ -126,19 +125,6 @@ class LivePanel(Display):
 
     def progress(self, progress: Progress) -> None:
         self._seen = progress
-        if self._console.size != self._size:
-            self._clear()
-
-    def _clear(self) -> None:
-        """Start on an empty screen.
-
-        After a resize the terminal has wrapped the old panel into another number of lines than the
-        one that would be erased.
-        """
-        self._size = self._console.size
-        self._live.stop()
-        self._console.clear()
-        self._live.start()
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:

@@ -30,36 +30,10 @@ def setting(name: str) -> Any:  # noqa: ANN401 - as pydantic's `Field`
 
 QuestionText = Annotated[str, Field(min_length=3, max_length=QUESTION_CHARS)]
 Name = Annotated[str, Field(max_length=200)]
-LanguageTag = Annotated[str, Field(max_length=35)]
 Names = Annotated[Sequence[Name], Field(max_length=50)]
-Mode = Annotated[
-    str,
-    Field(
-        max_length=200,
-        json_schema_extra={"enum": [*CHOICES]},
-        description="auto chooses; deep plans sections; team and hierarchical have managers",
-    ),
-]
-Profile = Annotated[
-    str,
-    Field(
-        pattern=r"^[a-z][a-z0-9_]*$",
-        max_length=100,
-        description="auto, drug_repurposing, biomedical, general ...",
-    ),
-]
 SOURCES = option(
     "Search only these, and the library if one is given; none: those of the profile.", flag="--source"
 )
-Sources = Annotated[Names, SOURCES]
-Library = Annotated[
-    str, Field(max_length=1000, description="A folder of documents, below one the operator allows")
-]
-Columns = Annotated[Names, Field(description="What to extract from each work, for a table")]
-Dollars = Annotated[float, setting("max_cost")]
-Iterations = Annotated[int, setting("max_iterations")]
-Sections = Annotated[int, setting("max_sections")]
-Approve = Annotated[Sequence[ApprovalGate], Field(description="Gates at which the run waits for a person")]
 Duration = float | str
 """Seconds, or text such as `30m`."""
 Phase = Literal["1", "2", "3", "4"]
@@ -73,16 +47,36 @@ class SharedOptions(TypedDict, total=False):
     The names are those of `determinator ask`; null stands for the setting of this server.
     """
 
-    mode: Mode | None
-    profile: Profile | None
-    sources: Annotated[Sources | None, SOURCES]
+    mode: (
+        Annotated[
+            str,
+            Field(
+                max_length=200,
+                json_schema_extra={"enum": [*CHOICES]},
+                description="auto chooses; deep plans sections; team and hierarchical have managers",
+            ),
+        ]
+        | None
+    )
+    profile: Annotated[
+        str | None,
+        Field(
+            pattern=r"^[a-z][a-z0-9_]*$",
+            max_length=100,
+            description="auto, drug_repurposing, biomedical, general ...",
+        ),
+    ]
+    sources: Annotated[Names | None, SOURCES]
     library: Annotated[
-        Library | None,
+        Annotated[
+            str, Field(max_length=1000, description="A folder of documents, below one the operator allows")
+        ]
+        | None,
         option("Search your own documents in this folder, and nothing else unless you name it."),
     ]
-    columns: Columns | None
+    columns: Annotated[Names | None, Field(description="What to extract from each work, for a table")]
     length: Annotated[Length | None, setting("length")]
-    language: Annotated[LanguageTag | None, setting("language")]
+    language: Annotated[Annotated[str, Field(max_length=35)] | None, setting("language")]
     since: Annotated[int | None, option("Only works of this year or later."), YEARS]
     until: Annotated[int | None, option("Only works of this year or earlier."), YEARS]
     types: Annotated[
@@ -94,12 +88,14 @@ class SharedOptions(TypedDict, total=False):
     ]
     free_full_text: Annotated[bool | None, option("Only works that are free to read, where it is known.")]
     model: Annotated[Name | None, Field(description="One that the server is configured with")]
-    max_iterations: Iterations | None
-    max_sections: Sections | None
+    max_iterations: Annotated[int | None, setting("max_iterations")]
+    max_sections: Annotated[int | None, setting("max_sections")]
     max_tokens: Annotated[int | None, setting("max_tokens")]
-    max_cost: Dollars | None
+    max_cost: Annotated[float | None, setting("max_cost")]
     max_time: Annotated[Duration | None, setting("max_time")]
-    approve: Approve | None
+    approve: Annotated[
+        Sequence[ApprovalGate] | None, Field(description="Gates at which the run waits for a person")
+    ]
     approval_timeout: Annotated[Duration | None, setting("approval_timeout")]
 
 

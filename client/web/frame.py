@@ -20,13 +20,12 @@ from pydantic import ValidationError
 from starlette.exceptions import HTTPException as HTTPError
 from starlette.requests import ClientDisconnect
 
-from activities.configuration.wording import by_place, worded
 from activities.report.formats.blocks import Quote
 from activities.report.formats.html import body, style
 from activities.report.formats.references import anchor_of
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
-from client.access import Access, line_of, status_of
+from client.access import Access, line_of, status_of, wrong_fields
 from client.api import EXPECTED
 from client.failures import faults_of
 from client.run import Run
@@ -191,8 +190,7 @@ def described(error: Exception) -> tuple[int, str]:
         case ValidationError():
             return 400, faults_of(error, "the form")
         case RequestValidationError():
-            faults = by_place(error.errors()).values()
-            return 400, "; ".join(f"{fault[0]['loc'][-1]}: {worded(fault)}" for fault in faults)
+            return 400, wrong_fields(error.errors())
         case ClientDisconnect():
             return 413, "the request is too large or was not sent whole"
     return status_of(error), line_of(error)

@@ -89,7 +89,8 @@ class SharedTurns:
 
 
 def _stamp() -> bytes:
-    return f"{time.monotonic():.4f}".ljust(32).encode()
+    # whole: rounded up, it would be later than the moment at which another process looks, and the turn free
+    return f"{time.monotonic():.9f}".ljust(32).encode()
 
 
 MARGIN = 0.02

@@ -82,21 +82,12 @@ _TREE = "determinator_xml"
 """The place where a response keeps its tree, so that it is parsed only once."""
 
 
-def count_elements(body: bytes, source: str) -> int:
-    """Count the elements of an XML answer, in a process of its own.
-
-    Raises Malformed.
-    """
-    return sum(1 for _ in read_xml(httpx.Response(200, content=body), source).iter())
-
-
 LARGE_BYTES = 256 * 1024
 """From this size on, an answer is read in a thread: the event loop goes on with heartbeats meanwhile. XML and
 HTML of any size are: little of it may mean much work."""
 LARGE_XML_BYTES = 1024 * 1024
 """From this size on. The worst that was found below it (marks nested 120 deep) needs 1.6 s in a thread, of
 which the interpreter's lock is held for 0.08 s at a time."""
-COUNT_ELEMENTS = "activities.sources.http.reading:count_elements"
 SECONDS = 30.0
 """For one answer."""
 
@@ -139,10 +130,9 @@ async def read_answer(response: httpx.Response, source: str, read: Callable[[htt
     is_large = is_large_xml(response)
     if isinstance(read, XmlReader) and (is_large or (read.apart and response.is_success)):
         name = f"{read.function.__module__}:{read.function.__qualname__}"
-        kind: type[T] = read.kind
-        return await _in_process(kind, f"{__name__}:call", source, response, name, *read.args)
-    if is_large:
-        await _in_process(int, COUNT_ELEMENTS, source, response)
+        return await _in_process(read.kind, source, response, name, *read.args)
+    if is_large:  # no reader of ours reads it
+        return read(response)
     if len(response.content) < LARGE_BYTES and start_of(response)[:1] != b"<":
         return _read(response, source, read)
     return await readers().in_thread(lambda _: _read(response, source, read))
@@ -154,11 +144,13 @@ def _read(response: httpx.Response, source: str, read: Callable[[httpx.Response]
     return read(response)
 
 
-async def _in_process(kind: type[T], function: str, source: str, response: httpx.Response, *args: Any) -> T:  # noqa: ANN401 - see above
+async def _in_process(kind: type[T], source: str, response: httpx.Response, *args: object) -> T:
     if not response.is_success:
         raise Malformed(f"{source} answered {response.status_code} with {len(response.content):,} bytes")
     try:
-        return await readers().read(kind, function, source, *args, body=response.content, seconds=SECONDS)
+        return await readers().read(
+            kind, f"{__name__}:call", source, *args, body=response.content, seconds=SECONDS
+        )
     except Unreadable as error:
         raise Malformed(f"{source} sent XML that is not read: {error}") from error
 

@@ -202,7 +202,8 @@ async def test_a_gate_is_approved_and_a_run_is_steered_and_cancelled_over_http(
         assert (await called(client, "change_run", run=run, action="pause"))["run"] == run
         await called(client, "change_run", run=run, action="approve", gate="plan", note="fine")
         await called(client, "change_run", run=run, action="resume")
-        await called(client, "change_run", run=run, action="finish")
+        finished = await client.call_tool("change_run", {"run": run, "action": "finish"})
+        assert not finished.is_error or "is over" in str(finished.content)  # it may have ended by itself
         ended = await called(client, "research_status", run=run, wait_seconds=120)
         assert ended["status"] == "completed"
         assert "is over" in await refused(client, "change_run", run=run, action="cancel")

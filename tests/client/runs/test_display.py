@@ -3,9 +3,8 @@ import re
 import time
 from datetime import UTC, datetime
 
-import pyte
 import pytest
-from rich.console import Console, ConsoleDimensions
+from rich.console import Console
 
 from client.listing import Row
 from client.run import RunStatus
@@ -31,24 +30,6 @@ def test_the_clock_runs_while_a_run_goes_on_and_counts_each_second_once() -> Non
     console = Console(width=100, file=io.StringIO(), record=True)
     console.print(panel(progress(budget=budget)))
     assert re.search(r"2:0[5-9] of 10:00", console.export_text())
-
-
-def test_the_panel_survives_a_resize() -> None:
-    """Whatever the terminal made of the old panel's lines, one panel is on the screen afterwards."""
-    output = io.StringIO()
-    console = Console(file=output, force_terminal=True, width=140, height=40)
-    seen = progress(run_id="ask-1")
-    screen = pyte.Screen(80, 40)
-    stream = pyte.Stream(screen)
-    with LivePanel("ask-1", console) as panel:
-        panel.progress(seen)
-        panel.note("before")
-        console.size = ConsoleDimensions(80, 40)
-        panel.progress(seen)
-        panel.note("after")
-        stream.feed(output.getvalue().replace("\n", "\r\n"))
-    assert sum("Does it work?" in line for line in screen.display) == 1
-    assert sum("ask-1" in line for line in screen.display) == 1
 
 
 def test_plain_lines_show_that_a_run_goes_on(

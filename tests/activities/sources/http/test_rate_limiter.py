@@ -228,6 +228,17 @@ def test_a_process_that_dies_gives_its_turn_back(tmp_path: Path) -> None:
     assert len(moments(second)) == 1
 
 
+async def test_a_turn_is_not_free_in_the_moment_in_which_it_ends(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turns = SharedTurns(tmp_path, "stub", 1, window=60.0)
+    with monkeypatch.context() as patch:
+        patch.setattr("time.monotonic", lambda: 100.00006)
+        async with turns.turn():
+            pass
+        assert turns._take() is None
+
+
 @pytest.mark.skipif(turns_of(Path()) is None, reason="the system has no such locks")
 async def test_a_turn_that_a_full_disk_refuses_is_free_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
