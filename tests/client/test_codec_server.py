@@ -1,8 +1,6 @@
 """The codec server decrypts for whom it was told to, and for nobody else."""
 
-import subprocess
 import sys
-from pathlib import Path
 
 import httpx
 import pytest
@@ -10,7 +8,7 @@ from google.protobuf.json_format import MessageToDict
 from temporalio.api.common.v1 import Payload, Payloads
 
 from activities.codec import VARIABLE, AesGcmCodec, new_key, parse_keys
-from examples.codec_server import MAX_BODY_BYTES, codec_app
+from examples.codec_server import MAX_BODY_BYTES, codec_app, main
 
 UI = "http://localhost:8080"
 PLAIN = Payload(metadata={"encoding": b"json/plain"}, data=b'"a question"')
@@ -81,9 +79,17 @@ async def test_what_cannot_be_decrypted_is_an_error_and_no_crash(codec: AesGcmCo
     [({}, [], VARIABLE), ({VARIABLE: "k"}, ["--listen", "0.0.0.0:1"], "DETERMINATOR_CODEC_TOKEN")],
 )
 def test_the_server_does_not_start_without_keys_or_unsecured(
-    env: dict[str, str], options: list[str], reason: str
+    env: dict[str, str],
+    options: list[str],
+    reason: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
-    program = Path(__file__).parents[2] / "examples/codec_server.py"
-    ran = subprocess.run([sys.executable, program, *options], env=env, capture_output=True, text=True)
-    assert ran.returncode == 2
-    assert reason in ran.stderr
+    monkeypatch.delenv(VARIABLE, raising=False)
+    for name, value in env.items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr(sys, "argv", ["codec_server.py", *options])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    assert reason in capsys.readouterr().err

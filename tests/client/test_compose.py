@@ -94,7 +94,7 @@ class Cluster:
             wait_until(
                 lambda probe=probe: subprocess.run(probe, capture_output=True).returncode == 0,  # type: ignore[misc]
                 what=name,
-                every=1,
+                every=3,
             )
 
     def _launch(self, name: str, service: str) -> list[str]:

