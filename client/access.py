@@ -14,7 +14,7 @@ from activities.configuration.wording import by_place, worded
 from activities.settings import Settings
 from client.api import Determinator
 from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
-from client.listing import Filter, Listing, Row, matching
+from client.listing import Listing, Row, matching
 from client.run import Run
 from client.runs.options import SharedOptions
 
@@ -72,8 +72,7 @@ class Access:
 
     async def runs(self, user: str, only: Listing = LISTED) -> list[Row]:
         """Return the runs that the user may see, the newest first."""
-        fields = only.model_dump(exclude_unset=True)
-        return await self.client.runs(Filter(**fields, user=user if self.shared else None))
+        return await self.client.runs(only, user if self.shared else None)
 
 
 def unknown_run(name: str) -> NoSuchRun:

@@ -32,7 +32,7 @@ from client.connection import Connection, Say, configured, open_client, quiet
 from client.embedded.keeper import keep_alive
 from client.embedded.server import serve, start_embedded
 from client.failures import BadInput, Failure, no_such_run
-from client.listing import EVERY, Filter, Listing, Row, description, find_run, list_runs, status_of
+from client.listing import EVERY, Listing, Row, description, find_run, list_runs, status_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
@@ -275,12 +275,12 @@ class Determinator:
             return []
         return await review_ids((await self.connect(worker=False)).client)
 
-    async def runs(self, only: Listing = EVERY) -> list[Row]:
-        """Return runs, the newest first. Raises NoConnection."""
+    async def runs(self, only: Listing = EVERY, user: str | None = None) -> list[Row]:
+        """Return runs, the newest first; `user`: of one user. Raises NoConnection."""
         if self.is_new:
             return []
         connection = await self.connect(worker=False)
-        return await list_runs(connection.client, Filter(**only.model_dump(exclude_unset=True)))
+        return await list_runs(connection.client, only, user)
 
     async def finished(self, name: str = "last", *, whole: bool = True) -> "Finished":
         """Return all that is known of a run that has ended.

@@ -3,10 +3,7 @@
 A failure's message is the one line a person reads; a configuration may have a line for each of its mistakes.
 """
 
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
-from contextvars import ContextVar
-from dataclasses import dataclass
+from collections.abc import Sequence
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -25,35 +22,12 @@ class Exit(IntEnum):
     INTERRUPTED = 130
 
 
-@dataclass(frozen=True, slots=True)
-class Hint:
-    """The verb that mends a failure, which each surface words as its users give it."""
-
-    verb: str
-    text: str
-    """A clause with `{}` in the place of the command: `{} shows the runs`."""
-    arguments: str = ""
-
-    def worded(self, command: Callable[[str, str], str]) -> str:
-        """Return the clause, with what `command` makes of the verb and its arguments."""
-        return self.text.format(command(self.verb, self.arguments))
-
-
-def in_shell(verb: str, arguments: str = "") -> str:
-    """Return a verb as a command of the shell."""
-    return f"`{' '.join(filter(None, ('determinator', verb, arguments)))}`"
-
-
 class Failure(Exception):
     """Ends a command with a line on stderr and its exit code."""
 
     code = Exit.FAILED
     status = 500
     """Status of an answer over HTTP."""
-
-    def __init__(self, message: str, hint: Hint | None = None) -> None:
-        super().__init__(f"{message}; {hint.worded(in_shell)}" if hint else message)
-        self.message, self.hint = message, hint
 
 
 class BadInput(Failure):
@@ -118,8 +92,8 @@ class OlderRun(BadInput):
 def no_such_run(name: str) -> NoSuchRun:
     """Return the error for a name that no run has; `last` is that of the newest."""
     if name == "last":
-        return NoSuchRun("there are no runs yet", Hint("ask", "start one with {}"))
-    return NoSuchRun(f"no run is called {name[:100]}", Hint("list", "{} shows the runs"))
+        return NoSuchRun("there are no runs yet; ask a question to start one")
+    return NoSuchRun(f"no run is called {name[:100]}; list the runs to see their names")
 
 
 def unknown(value: str, names: Sequence[str]) -> str:
@@ -166,22 +140,3 @@ def as_failure(error: Exception) -> Failure | None:
         case RPCError():
             return Failure(f"the Temporal server: {error.message}")
     return None
-
-
-in_python = "`{}`".format
-_naming: ContextVar[Callable[[str], str]] = ContextVar("naming", default=in_python)
-
-
-def named(option: str) -> str:
-    """Return the option `max_cost` as the reader gives it: `--max-cost` on a command line."""
-    return _naming.get()(option)
-
-
-@contextmanager
-def naming(name_of: Callable[[str], str]) -> Iterator[None]:
-    """Within, what is raised and said is read on a surface that names options so."""
-    token = _naming.set(name_of)
-    try:
-        yield
-    finally:
-        _naming.reset(token)

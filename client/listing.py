@@ -14,7 +14,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.codec import CodecError
 from activities.configuration.declaration import option
 from activities.contracts.evidence import Frozen
-from client.failures import BadInput, Hint, NoSuchRun, SeveralRuns, faults_of, no_such_run
+from client.failures import BadInput, NoSuchRun, SeveralRuns, faults_of, no_such_run
 from workflows.modes import WORKFLOW_OF_MODE
 
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"
@@ -75,7 +75,7 @@ async def find_run(client: Client, name: str) -> str:
     if await description(client, name) is not None:
         return name
     if not re.fullmatch(r"[\w./:-]+", name):
-        raise NoSuchRun(f"{name[:100]!r} cannot be the name of a run", Hint("list", "{} shows the runs"))
+        raise NoSuchRun(f"{name[:100]!r} cannot be the name of a run; list the runs to see their names")
     ids = await run_ids(client, beginning=name) or matching(await run_ids(client), name)
     if not ids:
         raise no_such_run(name)
@@ -139,12 +139,6 @@ class Listing(Frozen):
     def is_narrow(self) -> bool:
         return self.model_fields_set - {"limit"} != set()
 
-
-class Filter(Listing):
-    """What is asked for, of the runs of one user; None: of all."""
-
-    user: str | None = None
-
     def query(self) -> str:
         """Return the part that the server decides, as a visibility query."""
         parts = [RESEARCH, "ExecutionStatus != 'ContinuedAsNew'"]
@@ -155,19 +149,17 @@ class Filter(Listing):
 
     def admits(self, row: Row) -> bool:
         """Return the part that is decided here: not every server has our search attributes."""
-        if self.user is not None and row.user != self.user:
-            return False
         if self.state in PHASES and row.phase != PHASES[self.state]:
             return False
         wanted = self.text.casefold()
         return wanted in row.question.casefold() or wanted in row.run_id
 
 
-EVERY = Filter()
+EVERY = Listing()
 
 
-async def list_runs(client: Client, only: Filter = EVERY) -> list[Row]:
-    """Research runs without their sections, the newest first.
+async def list_runs(client: Client, only: Listing = EVERY, user: str | None = None) -> list[Row]:
+    """Research runs without their sections, the newest first; `user`: those of one user.
 
     A run that was rewound has several executions under one id: the newest one counts.
     """
@@ -177,7 +169,8 @@ async def list_runs(client: Client, only: Filter = EVERY) -> list[Row]:
         if "/" in execution.id:
             continue
         executions.setdefault(execution.id, []).append(execution)
-        if only.admits(row := await as_row(execution)):
+        row = await as_row(execution)
+        if user in (None, row.user) and only.admits(row):
             rows.setdefault(execution.id, row)
         if len(rows) >= max(only.limit, 200):
             break
@@ -186,7 +179,7 @@ async def list_runs(client: Client, only: Filter = EVERY) -> list[Row]:
         rows.pop(name, None)
         if newest and any(e.run_id == newest.run_id for e in executions[name]):
             row = await as_row(newest)
-            if only.admits(row):
+            if user in (None, row.user) and only.admits(row):
                 rows[name] = row
     # the server lists running workflows before closed ones; a list for people is ordered by start time
     shown = sorted(rows.values(), key=lambda row: row.started, reverse=True)[: only.limit]

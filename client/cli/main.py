@@ -15,7 +15,7 @@ import click
 
 from activities.configuration.declaration import did_you_mean
 from activities.processes import leave
-from client.failures import Exit, Failure, Mistakes, naming
+from client.failures import Exit, Failure, Mistakes
 from client.messages import MESSAGES
 from client.terminal import open_streams, print_error
 
@@ -141,8 +141,7 @@ def determinator() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; errors become one line on stderr."""
     try:
-        with naming(flag):
-            code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
+        code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())
         return Exit.BAD_INPUT
@@ -166,13 +165,6 @@ def run(arguments: Sequence[str]) -> int:
         print_error(_described(error))
         return Exit.FAILED
     return code if isinstance(code, int) else Exit.DONE
-
-
-def flag(option: str) -> str:
-    """Return what an option is called on a command line."""
-    from client.runs.options import FLAGS
-
-    return FLAGS.get(option) or f"--{option.replace('_', '-')}"
 
 
 def _described(error: Exception) -> str:

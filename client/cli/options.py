@@ -35,10 +35,6 @@ SPECIAL: Mapping[str, Mapping[str, Any]] = {
     "effects": {"metavar": "FILE.csv"},
 }
 """Attributes that a declaration does not give an option."""
-MORE: Mapping[str, str] = {
-    "fallback": " Repeatable.",
-    "sources": " Repeatable.",
-}
 
 
 def question_options(command: Command) -> Command:
@@ -128,7 +124,7 @@ def _help(name: str, key: Key, field: FieldInfo) -> str:
     text = key.help
     if shown and "default:" not in text:
         text = f"{text.removesuffix('.')}; default: {shown}."
-    return text + MORE.get(name, "")
+    return f"{text} Repeatable." if SPECIAL.get(name, {}).get("multiple") else text
 
 
 def default_of(key: Key, field: FieldInfo) -> str:

@@ -18,7 +18,7 @@ from activities.private_files import random_key
 from client.api import Determinator
 from client.cli.common import address_option, load_settings, run_async, say
 from client.connection import LOOPBACK
-from client.failures import BadInput, in_python, naming, unknown
+from client.failures import BadInput, unknown
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -104,8 +104,7 @@ async def serve_app(app: "ASGIApp", listening: socket.socket, message: str) -> i
     logging.getLogger("uvicorn.error").addFilter(lambda _record: not server.should_exit)
     with listening:
         say(message.replace("{port}", str(listening.getsockname()[1])))
-        with naming(in_python):
-            await server.serve(sockets=[listening])
+        await server.serve(sockets=[listening])
     return 0
 
 
@@ -142,8 +141,7 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
         async with Determinator(settings, address=address, say=say) as client:
             server = build_server(client, allowed)
             if http is None:
-                with naming(in_python):
-                    await server.run_stdio_async()
+                await server.run_stdio_async()
                 return 0
             host, port = listening_address(
                 http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}"

@@ -47,7 +47,7 @@ from client.embedded.workers import (
     tell_replaced,
     waiting_line,
 )
-from client.failures import Hint, NoConnection
+from client.failures import NoConnection
 
 START_SECONDS = 60.0
 """Time that a server may need until it answers: 1 s is common, a loaded machine is slower."""
@@ -174,7 +174,7 @@ async def running_server(settings: Settings, places: Places) -> bool:
             if spawned is not None:
                 spawned.returncode = 0  # it outlives this process; Popen must not warn about that
             return spawned is not None
-    raise NoConnection(*unanswered(places))
+    raise NoConnection(unanswered(places))
 
 
 def supervise(settings: Settings, places: Places) -> "subprocess.Popen[bytes]":
@@ -230,7 +230,7 @@ async def connected(places: Places, *, began: bool = False) -> tuple[Client, Ser
             await asyncio.sleep(POLL_SECONDS)
         else:
             return client, note
-    raise NoConnection(*unanswered(places))
+    raise NoConnection(unanswered(places))
 
 
 async def answer_of(places: Places) -> Answer:
@@ -241,12 +241,12 @@ async def answer_of(places: Places) -> Answer:
         note = read_note(places.server_note, ServerNote)
         if note is not None and note.failure:
             raise NoConnection(why_no_server(places)) from error
-        raise ProcessesEnded(*unanswered(places)) from error
+        raise ProcessesEnded(unanswered(places)) from error
 
 
-def unanswered(places: Places) -> tuple[str, Hint]:
-    message = f"the embedded server does not answer (its log is {places.server_log})"
-    return message, Hint("down", "end it with {}")
+def unanswered(places: Places) -> str:
+    log = places.server_log
+    return f"the embedded server does not answer (its log is {log}); end it with `determinator down`"
 
 
 def unwritable(home: Path, error: OSError) -> str:

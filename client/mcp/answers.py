@@ -12,29 +12,11 @@ from activities.credentials import redacted
 from activities.report.schema import Report
 from activities.sources.base import SearchResult
 from client.api import EXPECTED
-from client.failures import as_failure, in_shell
-from client.messages import MESSAGES
+from client.failures import as_failure
 from client.runs.run_state import RunId
 
 P = ParamSpec("P")
 T = TypeVar("T")
-TOOLS = {
-    "list": "list_runs",
-    "ask": "start_research",
-    "watch": "research_status",
-    "status": "research_status",
-    "plan": "research_status",
-    "evidence": "search_evidence",
-    "report": "get_report",
-    "verify": "verify_report",
-    "search": "search_literature",
-    "refresh": 'ask_report with action "refresh"',
-    **{
-        verb.name: f'{"ask_report" if verb.to == "report" else "change_run"} with action "{verb.name}"'
-        for verb in MESSAGES.values()
-    },
-}
-"""Verb of the command line -> tool."""
 DateRange = Literal["1y", "5y", "10y", "all"]
 
 
@@ -52,18 +34,9 @@ def clearly(tool: Callable[P, Awaitable[T]]) -> Callable[P, Awaitable[T]]:
 
 
 def one_line(error: Exception | str) -> str:
-    """Return what went wrong, without line breaks and without what is secret, with the tool that mends it."""
+    """Return what went wrong, without line breaks and without what is secret."""
     failure = None if isinstance(error, str) else as_failure(error)
-    if failure is not None and failure.hint is not None:
-        message = f"{failure.message}; {failure.hint.worded(tool_of)}"
-    else:
-        message = str(failure or error)
-    return redacted(" ".join(message.split()))
-
-
-def tool_of(verb: str, arguments: str = "") -> str:
-    """Return the tool that does what a verb of the command line does, else for whom the command is."""
-    return TOOLS.get(verb) or f"{in_shell(verb, arguments)} (for the operator of this server)"
+    return redacted(" ".join(str(failure or error).split()))
 
 
 def by_name(identifiers: object) -> object:

@@ -27,7 +27,7 @@ from activities.report.formats.text import escape_markdown
 from activities.report.formats.works_table import searches_csv
 from activities.report.schema import Report
 from client.configuration import known_secrets, without
-from client.failures import BadInput, Failure, named
+from client.failures import BadInput, Failure
 from client.reports.finished import Finished
 from client.runs.checks import check_writable
 
@@ -99,19 +99,19 @@ async def export(client: "Determinator", name: str, output: Path | None, *, forc
 
 def check_free(path: Path, *, force: bool) -> None:
     """Refuse with BadInput to overwrite what was not meant, and a place that cannot be written."""
-    another = f"give another {named('output')}"
+    another = "give another `output`"
     if path.suffix.lower() == ".zip":
         if path.is_dir():
             raise BadInput(f"{path} is a folder; give another name to the archive")
         if path.exists() and not force:
-            raise BadInput(f"{path} exists; replace it with {named('force')} or {another}")
+            raise BadInput(f"{path} exists; replace it with `force` or {another}")
     elif path.exists() and not path.is_dir():
         raise BadInput(f"{path} is a file; give a folder, or a name that ends in .zip")
     elif path.exists() and any(path.iterdir()):
         if not (path / "SHA256SUMS").exists():
             raise BadInput(f"the folder {path} is not empty; {another}")
         if not force:
-            raise BadInput(f"{path} has an earlier export; renew it with {named('force')} or {another}")
+            raise BadInput(f"{path} has an earlier export; renew it with `force` or {another}")
     check_writable(
         path if path.is_dir() else path.absolute().parent, f"the export cannot be written to {path}"
     )

@@ -18,7 +18,7 @@ from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.connection import Connection
-from client.failures import Hint, NoAnswer, NoConnection, NoSuchRun, SeveralRuns
+from client.failures import NoAnswer, NoConnection, NoSuchRun, SeveralRuns
 from client.listing import describe, matching
 from client.reports.load import NoReport, load_report
 from client.runs.query import answered, evidence_index, iterations, read_events
@@ -110,7 +110,7 @@ async def report_in_store(archive: Archive, name: str, error: Exception) -> Repo
 async def _published(settings: Settings, connection: Connection, run_id: str) -> Report:
     """Read the whole report as a run that has ended published it. Raises NoReport."""
     if (await describe(connection.client, run_id)).status == "running":
-        raise NoReport(f"{run_id} is still under way", Hint("watch", "follow it with {}", run_id))
+        raise NoReport(f"{run_id} is still under way; watch it to its end")
     return await load_report(settings, connection, run_id)
 
 

@@ -24,7 +24,7 @@ from activities.report.schema import Report, UnusedReason
 from activities.settings import Settings
 from client.connection import Connection, Say, quiet
 from client.embedded.home import Places
-from client.failures import BadInput, Hint, NoAnswer, NoSuchRun
+from client.failures import BadInput, NoAnswer, NoSuchRun
 from client.runs.query import outcome, query
 from workflows.types import Outcome, ReportView
 
@@ -55,7 +55,7 @@ async def load_report(
     except NoAnswer as error:
         raise NoReport(f"the report of {run_id} cannot be had: {error}") from error
     if not view.blob:
-        raise NoReport(f"{run_id} has no report", Hint("watch", "while it runs, follow it with {}", run_id))
+        raise NoReport(f"{run_id} has no report; while it runs, watch it to its end")
     report = await stored_report(settings, view.blob)
     if report is None:
         raise NoReport(
@@ -105,8 +105,8 @@ async def stored_report(settings: Settings, blob: str) -> Report | None:
     except DamagedEvidence as error:
         where = without_credentials(settings.evidence_url)
         raise NoReport(
-            f"the stored report is damaged: {blob} in {where}. Restore it from a backup",
-            Hint("verify", "or check the run's other copy with {}", f"{where}/reports/RUN/report.json"),
+            f"the stored report is damaged: {blob} in {where}: restore it from a backup, or look at "
+            f"the run's other copy in {where}/reports"
         ) from error
     except StoreError:
         return None

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from activities.report.formats import FORMATS
 from client.configuration import source_names
-from client.failures import BadInput, named, unknown
+from client.failures import BadInput, unknown
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -130,7 +130,7 @@ def check_writable(folder: Path, problem: str) -> None:
     while not folder.exists():
         folder = folder.parent
     if not folder.is_dir() or not os.access(folder, os.W_OK):
-        raise BadInput(f"{problem}: {folder} is not a writable folder; give another {named('output')}")
+        raise BadInput(f"{problem}: {folder} is not a writable folder; give another `output`")
 
 
 def check_format(output: Path) -> None:

@@ -11,7 +11,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.codec import CodecError
 from activities.configuration.declaration import declared
 from activities.permits import Permits
-from client.failures import BadInput, NoConnection, NoSuchRun, named
+from client.failures import BadInput, NoConnection, NoSuchRun
 from client.runs.options import chosen
 from client.runs.rewinding import request_of
 
@@ -49,7 +49,7 @@ def options_of_report(settings: "Settings", report: "Report", options: "AskOptio
     if "library" in searched and not library:
         raise BadInput(
             f"{report.run_id} searched a folder of documents that is not known any more; name it with "
-            f"{named('library')}, or say what to search with {named('sources')}"
+            f"`library`, or say what to search with `sources`"
         )
     return {"sources": searched}
 

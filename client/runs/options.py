@@ -12,7 +12,7 @@ from pydantic import ConfigDict, Field, with_config
 from pydantic.fields import FieldInfo
 from typing_extensions import TypedDict  # pydantic reads that of `typing` from Python 3.12 on
 
-from activities.configuration.declaration import Key, declared, flag_of, option
+from activities.configuration.declaration import Key, declared, option
 from activities.contracts.evidence import ApprovalGate, Clarify, Effort, Length
 from activities.settings import Settings
 from workflows.modes import CHOICES
@@ -158,4 +158,3 @@ FIELDS = {
 }
 OWN = declared(FIELDS)
 """The options that are no settings."""
-FLAGS = {name: flag_of(name, key) for name, key in (KEYS | OWN).items() if key.flag}

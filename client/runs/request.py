@@ -13,7 +13,7 @@ from activities.credentials import without_credentials
 from activities.proxies import is_here
 from activities.settings import Settings, choice
 from client.configuration import is_local, source_names
-from client.failures import BadInput, faults_of, named, unknown
+from client.failures import BadInput, faults_of, unknown
 from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
 from client.runs.options import FIELDS, KEYS, AskOptions
 from workflows.amounts import Limits
@@ -36,7 +36,7 @@ def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
         try:
             Settings.__pydantic_validator__.validate_assignment(changed, name, value)
         except ValidationError as error:
-            raise BadInput(f"{named(name)}: {worded(error.errors(include_url=False))}") from error
+            raise BadInput(f"`{name}`: {worded(error.errors(include_url=False))}") from error
     return changed
 
 
@@ -67,7 +67,7 @@ def filters(options: AskOptions) -> Filters:
         if name not in TYPES:
             raise BadInput(f"type {unknown(name, list(TYPES))}")
     if since and until and since > until:
-        raise BadInput(f"{named('since')} {since} is after {named('until')} {until}; no work is of both")
+        raise BadInput(f"`since` {since} is after `until` {until}; no work is of both")
     return Filters(
         year_from=since,
         year_to=until,
@@ -167,7 +167,7 @@ def mode_and_graph(asked: Settings, options: AskOptions) -> "tuple[str, GraphDef
     graph = options.get("graph")
     mode = asked.mode if options.get("mode") or graph is None else "graph"
     if graph is not None and mode not in ("graph", AUTO):
-        raise BadInput(f"{named('graph')} is for {named('mode')} graph, not for {mode}")
+        raise BadInput(f"`graph` is for `mode` graph, not for {mode}")
     if mode != "graph" and graph is None:
         return mode, None
     from workflows.graph.library import DEFAULT
@@ -197,9 +197,7 @@ def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
         return chosen
     chosen = chosen or settings.model_choices()
     if all(model_choice.backend == "extractive" for model_choice in chosen.values()):
-        raise BadInput(
-            f"{named('effort')} is for a language model: give {named('model')}, or set DETERMINATOR_MODEL"
-        )
+        raise BadInput("`effort` is for a language model: give `model`, or set DETERMINATOR_MODEL")
     return {role: model_choice.replace(effort=effort) for role, model_choice in chosen.items()}
 
 
@@ -238,7 +236,7 @@ def check_model(settings: Settings, request: ResearchRequest, say: "Say") -> Non
     if settings.openai_api_key is None and settings.openai_base_url is None:
         raise BadInput(
             f"the model {names[0]} needs OPENAI_API_KEY, or OPENAI_BASE_URL for a server of your own; "
-            f"use {named('model')} extractive to do without a model"
+            f"use `model` extractive to do without a model"
         )
     if request.limits.max_cost_microusd is not None:
         from activities.models.prices import price_of
@@ -248,17 +246,17 @@ def check_model(settings: Settings, request: ResearchRequest, say: "Say") -> Non
         is_own = is_local(settings.openai_base_url or OPENAI_URL)
         if unpriced and request.limits.max_cost_microusd == 0 and not is_own:
             raise BadInput(
-                f"{named('max_cost')} 0 buys nothing, and the price of {unpriced} is not known: state it "
-                f"under [model] prices, or use {named('model')} extractive"
+                f"`max_cost` 0 buys nothing, and the price of {unpriced} is not known: state it "
+                f"under [model] prices, or use `model` extractive"
             )
         if unpriced:
             say(
-                f"{named('max_cost')} counts no call of {unpriced}, whose price is not known: state it under "
-                f"[model] prices, or limit the run by {named('max_tokens')}"
+                f"`max_cost` counts no call of {unpriced}, whose price is not known: state it under "
+                f"[model] prices, or limit the run by `max_tokens`"
             )
     if settings.offline and not is_local(settings.openai_base_url or OPENAI_URL):
         raise BadInput(
-            f"offline mode is on and the model {names[0]} is not on this machine: use {named('model')} "
+            f"offline mode is on and the model {names[0]} is not on this machine: use `model` "
             "extractive, or set OPENAI_BASE_URL to a server on this machine"
         )
 

@@ -26,7 +26,7 @@ from temporalio.api.workflowservice.v1 import ResetWorkflowExecutionRequest
 from temporalio.client import Client, WorkflowExecutionStatus
 from temporalio.service import RPCError, RPCStatusCode
 
-from client.failures import NoSuchRun, named, no_such_run
+from client.failures import NoSuchRun, no_such_run
 from client.listing import description
 from workflows.types import ResearchRequest
 
@@ -158,7 +158,7 @@ async def find_boundary(
         if iteration != 1:
             raise CannotRewind(
                 f"{workflow_id} has its iterations in its sections; it goes back to before they began with "
-                f"{named('to_iteration')} 1"
+                f"`to_iteration` 1"
             )
         return next(Boundary(e.run_id, task) for e in reversed(chain) for _, task in _started_by(e))
     boundaries: dict[int, Boundary] = {}

@@ -27,7 +27,7 @@ from client.api import EXPECTED, Determinator
 from client.checkup import Check, check_model
 from client.failures import BadInput, faults_of
 from client.guard import QUESTION_FILE
-from client.listing import Filter, Row
+from client.listing import Listing, Row
 from client.run import Run
 from client.runs.checks import question_of
 from client.runs.destinations import destinations, network_sources
@@ -269,7 +269,7 @@ class Home:
         frame = self._frame
         user = frame.user(request)
         rows = await frame.access.runs(user)
-        days = [*by_day([row for row in rows if Filter(text=q).admits(row)], datetime.now().astimezone())]
+        days = [*by_day([row for row in rows if Listing(text=q).admits(row)], datetime.now().astimezone())]
         return await frame.either(request, "history", "runs", days=days, q=q, at=at, word=word_of)
 
     async def trouble(self, request: Request) -> HTMLResponse:

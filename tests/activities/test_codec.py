@@ -11,7 +11,7 @@ from temporalio.exceptions import ApplicationError
 from activities.codec import ENCODING, KEY_ID, AesGcmCodec, CodecError, codec_of, keys_of, new_key, parse_keys
 from activities.evidence_store import EvidenceStore
 from activities.payloads import data_converter
-from client.listing import UNREADABLE, Filter, list_runs
+from client.listing import UNREADABLE, Listing, list_runs
 from client.reviews.start import start_review
 from client.runs.start import start
 from tests.activities.review.studies import PROTOCOL
@@ -116,7 +116,7 @@ async def test_the_history_of_a_run_does_not_hold_its_question(
         described = await handle.describe()
         history = await handle.fetch_history()
     # who has no key lists the run among the others, without its question
-    (row,) = await list_runs(temporal_client, only=Filter(text=started.run_id))
+    (row,) = await list_runs(temporal_client, only=Listing(text=started.run_id))
     assert row.question == UNREADABLE
     raw = b"".join(event.SerializeToString() for event in history.events)
     raw += described.raw_description.SerializeToString() + started.run_id.encode()

@@ -30,7 +30,7 @@ from activities.report.assemble import build_report
 from activities.settings import Settings
 from client.api import Determinator
 from client.embedded.binary import free_port
-from client.listing import Filter, Row
+from client.listing import Listing, Row
 from client.messages import Verb
 from client.reports.load import RunReport
 from client.run import RunStatus
@@ -194,7 +194,7 @@ class StagedClient:
     async def run(self, _name: str) -> StagedRun:
         return self.staged
 
-    async def runs(self, _given: Filter) -> list[Row]:
+    async def runs(self, _given: Listing, _user: str | None = None) -> list[Row]:
         return [await self.staged.row()]
 
 

@@ -3,7 +3,7 @@
 import pytest
 
 from client.failures import BadInput
-from client.listing import Filter, Listing
+from client.listing import Listing
 
 
 def test_a_state_and_a_text_are_read_as_people_write_them() -> None:
@@ -11,7 +11,7 @@ def test_a_state_and_a_text_are_read_as_people_write_them() -> None:
     assert (asked.state, asked.text, asked.limit) == (None, "aspirin", 20)
     assert asked.is_narrow
     assert not Listing.read({"limit": 3, "text": None}).is_narrow
-    assert "ExecutionStatus = 'Running'" in Filter(state="waiting").query()
+    assert "ExecutionStatus = 'Running'" in Listing(state="waiting").query()
 
 
 @pytest.mark.parametrize(

@@ -25,14 +25,12 @@ def paths(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
 
 @pytest.mark.parametrize("verb", MESSAGES.values(), ids=MESSAGES.keys())
 def test_each_surface_has_each_message_with_its_fields(paths: dict[str, Any], verb: Verb) -> None:
-    from client.mcp.answers import TOOLS
     from client.mcp.research import TO_REPORT, TO_RUN, fields_of
 
     route = paths[f"/runs/{{run_id}}/{verb.name}"]["post"]
     assert verb.model is None or verb.model.__name__ in str(route["requestBody"])
     actions = TO_REPORT if verb.to == "report" else TO_RUN
     assert verb.fields.keys() <= fields_of(actions.values()).keys()
-    assert verb.name in TOOLS[verb.name]
     if verb.group:  # else it is of another command: `plan edit`, `approve --dispute`
         command = determinator.get_command(click.Context(determinator), verb.name)
         assert command is not None

@@ -287,7 +287,7 @@ def test_a_run_that_the_server_has_forgotten_is_still_exported_and_verified(
 
 def test_every_verb_says_in_one_line_which_run_it_does_not_find(slow: SlowSource) -> None:
     for command in named(VERBS_OF_A_RUN, "ask-nobody"):
-        assert "no run is called ask-nobody; `determinator list` shows the runs" in refused(*command)
+        assert "no run is called ask-nobody; list the runs to see their names" in refused(*command)
     first, second = (ask("--approve", "plan", "--max-sections", n, question="Does it?") for n in ("1", "2"))
     for command in named(VERBS_OF_A_RUN, "ask-does-it"):
         answer = refused(*command)

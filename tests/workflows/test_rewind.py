@@ -12,7 +12,7 @@ import client.run
 from activities.contracts.step import Role
 from activities.settings import Settings
 from client.connection import Connection, register_attributes
-from client.listing import Filter, list_runs
+from client.listing import Listing, list_runs
 from client.runs.display import Display
 from client.runs.follow import Follower
 from client.runs.query import read_events
@@ -76,7 +76,7 @@ async def test_a_finished_run_goes_on_from_an_iteration(
     # before anything is decided: the time that has passed must not end the run
     assert events[types.index("looping", rewound)].iteration == 2
     assert types.count("complete") == 1
-    rows = await list_runs(live.client, only=Filter(text=run.handle.id))
+    rows = await list_runs(live.client, only=Listing(text=run.handle.id))
     assert [(row.run_id, row.status) for row in rows] == [(run.handle.id, "completed")]
 
 

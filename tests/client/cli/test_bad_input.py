@@ -67,7 +67,7 @@ BAD = [
     (["search", "library", "aspirin", "--library", "nowhere"], "does not exist"),
     (["report", "last", "--format", "markdwn"], "is not known"),
     (["ask", "Does it work?", "--model", "gpt-5"], "OPENAI_API_KEY"),
-    (["ask", "Does it work?", "--mode", "deep", "--graph", "deep"], "--mode graph"),
+    (["ask", "Does it work?", "--mode", "deep", "--graph", "deep"], "`graph` is for `mode` graph"),
     (["serve", "--listen", "0.0.0.0:0"], "--tokens"),
     (["serve", "--tokens", "t.json", "--add-token", "ada", "--scope", "raed"], "did you mean read"),
     (["mcp", "--http", "0.0.0.0:0"], "DETERMINATOR_MCP_TOKEN"),

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from client.api import Determinator
-from client.failures import Failure, Hint, no_such_run
 from tests.replay import Asked, ReplayServer, Reply, recorded
 from tests.worker.fleet import busiest_second
 
@@ -194,14 +193,3 @@ async def test_an_unknown_argument_is_refused_by_name(pubmed: ReplayServer) -> N
         message = await refused(client, "start_research", question="Does it help?", librarry="/etc")
         assert "did you mean library?" in message
         assert pubmed.asked == []
-
-
-def test_an_error_advises_the_tool_that_a_caller_has() -> None:
-    from client.mcp.answers import one_line
-
-    assert one_line(no_such_run("x")) == "no run is called x; list_runs shows the runs"
-    watched = Failure("it runs", Hint("watch", "follow it with {}", "ask-1"))
-    assert str(watched) == "it runs; follow it with `determinator watch ask-1`"
-    assert one_line(watched) == "it runs; follow it with research_status"
-    stopped = Failure("it stopped", Hint("up", "run {}"))
-    assert one_line(stopped) == "it stopped; run `determinator up` (for the operator of this server)"

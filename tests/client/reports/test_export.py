@@ -92,7 +92,7 @@ def test_an_export_overwrites_nothing_that_was_not_meant(home: Path) -> None:
     folder = exported(home)
     again = command("export", RUN, "--output", str(folder))
     assert again.code == 2
-    assert "--force" in again.err
+    assert "`force`" in again.err
     assert command("export", RUN, "--output", str(folder), "--force").code == 0
     Path("papers").mkdir()
     Path("papers/mine.txt").write_text("mine")

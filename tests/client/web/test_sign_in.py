@@ -144,7 +144,7 @@ def test_a_session_ends_with_its_time() -> None:
 class OthersRuns:
     """A client that knows runs of another user only."""
 
-    async def runs(self, _listing: object) -> list[object]:
+    async def runs(self, _listing: object, _user: object) -> list[object]:
         return []
 
     async def run(self, name: str) -> object:
