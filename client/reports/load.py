@@ -105,8 +105,8 @@ async def stored_report(settings: Settings, blob: str) -> Report | None:
     except DamagedEvidence as error:
         where = without_credentials(settings.evidence_url)
         raise NoReport(
-            f"the stored report is damaged: {blob} in {where}: restore it from a backup, or look at "
-            f"the run's other copy in {where}/reports"
+            f"the stored report is damaged: {blob} in {where}. Restore it from a backup, or read the other "
+            f"copy of the run, {where}/reports/RUN/report.json"
         ) from error
     except StoreError:
         return None
