@@ -163,7 +163,7 @@ HISTORIES: Mapping[str, History] = {
         "SystematicReview amend approve decide finish_now part pause resume publish_review",
     ),
     "review-continued": History(
-        "test_review.py::test_a_review_continues_as_new_with_all_decisions",
+        "test_review.py::test_a_review_draws_and_orders_alike_however_often_it_continues_as_new",
         "read_for_review continues_as_new",
         first=True,
     ),

@@ -32,8 +32,7 @@ from tests.activities.review.test_bias import BEST
 from tests.client.web.visitor import app_of, fields_in, page_with, tree_of, visitor
 from tests.fake_openai import evidence_of, labels_by_work, role_of, says, sentences_of
 from tests.replay import Asked, Reply
-from tests.workflows.test_review import Desk, a_desk, decide
-from workflows.review.types import Amend
+from tests.workflows.test_review import Desk, a_desk, amend, decide
 
 TRIALS = 6
 EVENTS = (8, 12, 15, 20, 9, 14)
@@ -134,6 +133,9 @@ PROTOCOL = Protocol(
 )
 
 
+SEARCHED = PROTOCOL.replace(records=(), sources=(SourceQuery(source="library", query="the drug"),))
+
+
 @pytest.fixture
 async def desk(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Desk]:
     async with a_desk(temporal_client, tmp_path) as desk:
@@ -143,12 +145,7 @@ async def desk(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Desk]:
 
 async def begun(desk: Desk, protocol: Protocol = PROTOCOL, **more: Any) -> Review:
     """A review of the trials that waits for their full texts."""
-    refs = [await desk.store.put(a_trial(number)) for number in range(TRIALS)]
-    review = await desk.start_with(protocol, refs, **more)
-    await desk.until(review, lambda seen: seen.gate == "protocol")
-    await review.approve(by="Ada")
-    await desk.until(review, lambda seen: seen.gate == "full_texts")
-    return review
+    return await desk.begin(protocol, "full_texts", works=list(map(a_trial, range(TRIALS))), **more)
 
 
 async def texts_provided(review: Review, folder: Path, numbers: range = range(TRIALS)) -> None:
@@ -245,24 +242,19 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     }
 
 
-async def amended(review: Review, protocol: Protocol) -> None:
-    key = await review.archive.put(protocol)
-    await review.send("amend", Amend, by="Ada", reason="asked", protocol=protocol, protocol_key=key)
-
-
 def asked_since(desk: Desk, number: int) -> Counter[str]:
     """The roles that were asked since so many calls."""
     return Counter(map(role_of, desk.server.asked[number:]))
 
 
-async def test_only_amended_fields_are_extracted_again_and_nothing_else_is_read(
+async def test_what_is_amended_or_overruled_is_read_again_and_nothing_else(
     desk: Desk, tmp_path: Path
 ) -> None:
     review = await reported(desk, tmp_path / "texts")
     before = (await review.published()).findings
     calls = len(desk.server.bodies)
     town = ExtractionField(id="town", label="Where it was done")
-    await amended(review, PROTOCOL.replace(extraction=(*PROTOCOL.extraction, town)))
+    await amend(review, PROTOCOL.replace(extraction=(*PROTOCOL.extraction, town)))
     await desk.until(review, lambda seen: seen.version == 2 and seen.gate != "report")
     await decided(desk, review)
     # both extractors, each of the five studies, and the new field alone
@@ -280,19 +272,10 @@ async def test_only_amended_fields_are_extracted_again_and_nothing_else_is_read(
     calls = len(desk.server.bodies)
     protocol = (await review.view()).protocol
     outcomes = (protocol.outcomes[0].replace(pool=False),)
-    await amended(review, protocol.replace(outcomes=outcomes))
+    await amend(review, protocol.replace(outcomes=outcomes))
     await desk.until(review, lambda seen: seen.version == 3 and seen.gate == "report" and seen.reports == 3)
-    assert asked_since(desk, calls) == {}
-
-
-async def test_an_overruled_full_text_changes_the_report_and_reads_only_what_it_brings(
-    desk: Desk, tmp_path: Path
-) -> None:
-    review = await reported(desk, tmp_path / "texts")
-    calls = len(desk.server.bodies)
-    assert len((await review.published()).findings.studies) == 5  # type: ignore[union-attr]
     await review.overrule(3, "exclude", reason="twice published", by="Ada", criterion="I1", full_texts=True)
-    await desk.until(review, lambda seen: seen.reports == 2)
+    await desk.until(review, lambda seen: seen.reports == 4)
     findings = (await review.published()).findings
     assert findings is not None
     assert [study.record for study in findings.studies] == [0, 1, 2, 4]
@@ -306,10 +289,8 @@ async def test_an_overruled_full_text_changes_the_report_and_reads_only_what_it_
 
 
 async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp_path: Path) -> None:
-    source = SourceQuery(source="library", query="the drug")
-    protocol = PROTOCOL.replace(records=(), sources=(source,), living=Living(every_days=30))
     desk.found = [a_trial(number) for number in range(2)]
-    review = await reported(desk, tmp_path / "texts", protocol, 2)
+    review = await reported(desk, tmp_path / "texts", SEARCHED.replace(living=Living(every_days=30)), 2)
     await review.approve(by="Ada")
     await desk.until(review, lambda seen: bool(seen.next_search))
     calls = len(desk.server.bodies)
@@ -344,31 +325,25 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
             await asyncio.sleep(0.05)
     await desk.until(review, lambda seen: seen.phase == "waiting")
     assert (asked_since(desk, calls), (await review.progress()).reports) == ({}, 2)
+    # a decision that comes while it searches reaches the report
+    phases = list[str]()
+
+    async def overruled() -> None:
+        phases.append((await review.progress()).phase)
+        await review.overrule(0, "exclude", reason="not adults", by="Ada", criterion="I1")
+
+    desk.meanwhile = overruled
+    await review.resume()
+    await desk.until(review, lambda seen: seen.gate == "report")
+    assert phases == ["searching"]
+    flow = (await review.published()).report.flow
+    assert (flow.excluded, flow.included, flow.faults()) == (1, 3, ())
 
 
 async def test_a_source_that_is_down_is_waited_for(desk: Desk) -> None:
-    """An outage is no answer: the review does not go on as if there were no records."""
-    source = SourceQuery(source="library", query="the drug")
+    """An outage is no answer, and a resume that comes while the source is asked has it asked again."""
     desk.found, desk.outage = [a_trial(0)], "the network is away"
-    review = await desk.start_with(PROTOCOL.replace(records=(), sources=(source,)), [])
-    await desk.until(review, lambda seen: seen.gate == "protocol")
-    await review.approve(by="Ada")
-    seen = await desk.until(review, lambda seen: seen.gate == "model")
-    assert seen.phase == "waiting for library"
-    assert "library does not answer (the network is away); asked again at" in seen.text
-    assert not (await review.view()).searches
-    desk.outage = ""
-    await review.resume()
-    await desk.until(review, lambda seen: seen.gate == "full_texts")
-    assert [(row.status, row.new) for row in (await review.view()).searches] == [("ok", 1)]
-
-
-async def test_a_resume_that_comes_while_a_source_is_asked_has_it_asked_again(desk: Desk) -> None:
-    """It was lost where the source then did not answer, and the review waited ten minutes."""
-    source = SourceQuery(source="library", query="the drug")
-    desk.found, desk.outage = [a_trial(0)], "the network is away"
-    review = await desk.start_with(PROTOCOL.replace(records=(), sources=(source,)), [])
-    await desk.until(review, lambda seen: seen.gate == "protocol")
+    review = await desk.start(SEARCHED)
     asked = list[str]()
 
     async def resumed() -> None:
@@ -378,46 +353,15 @@ async def test_a_resume_that_comes_while_a_source_is_asked_has_it_asked_again(de
 
     desk.meanwhile = resumed
     await review.approve(by="Ada")
-    await desk.until(review, lambda seen: seen.gate == "model" and len(asked) == 2)
+    seen = await desk.until(review, lambda seen: seen.gate == "model" and len(asked) == 2)
+    assert seen.phase == "waiting for library"
+    assert "library does not answer (the network is away); asked again at" in seen.text
+    assert not (await review.view()).searches
     desk.outage = ""
     await review.resume()
     await desk.until(review, lambda seen: seen.gate == "full_texts")
+    assert [(row.status, row.new) for row in (await review.view()).searches] == [("ok", 1)]
     assert len(asked) == 3, "it is asked once more for each"
-
-
-async def test_a_decision_that_comes_while_it_searches_again_reaches_the_report(
-    desk: Desk, tmp_path: Path
-) -> None:
-    source = SourceQuery(source="library", query="the drug")
-    protocol = PROTOCOL.replace(
-        records=(), sources=(source,), living=Living(every_days=30), bias="none", outcomes=(), extraction=()
-    )
-    desk.found = [a_trial(number) for number in range(2)]
-    review = await reported(desk, tmp_path / "texts", protocol, 2)
-    await review.approve(by="Ada")
-    await desk.until(review, lambda seen: bool(seen.next_search))
-    shown = list[str]()
-
-    async def overruled() -> None:
-        shown.append((await review.progress()).phase)
-        await review.overrule(0, "exclude", reason="not adults", by="Ada", criterion="I1")
-
-    desk.meanwhile = overruled
-    await review.resume()
-    await desk.until(review, lambda seen: seen.gate == "report")
-    assert shown == ["searching"]
-    flow = (await review.published()).report.flow
-    assert (flow.excluded, flow.included, flow.faults()) == (1, 1, ())
-
-
-async def test_what_is_waited_for_is_counted_as_it_is_now(desk: Desk, tmp_path: Path) -> None:
-    desk.found = [a_trial(number) for number in range(3)]
-    source = SourceQuery(source="library", query="the drug")
-    review = await begun(desk, PROTOCOL.replace(records=(), sources=(source,)))
-    assert (await review.progress()).text.startswith("3 full texts missing;")
-    write_texts(tmp_path / "texts", range(2))
-    await review.provide(tmp_path / "texts", by="Ada")
-    assert (await review.progress()).text.startswith("1 full text missing;")
 
 
 def client_of(desk: Desk, review: Review) -> Determinator:
@@ -484,11 +428,7 @@ async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_p
 async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path) -> None:
     people = (PROTOCOL.screeners[0], Screener(name="Bob"))
     protocol = PROTOCOL.replace(screeners=people, bias="none")
-    refs = [await desk.store.put(a_trial(number)) for number in range(2)]
-    review = await desk.start_with(protocol, refs)
-    await desk.until(review, lambda seen: seen.gate == "protocol")
-    await review.approve(by="Ada")
-    await desk.until(review, lambda seen: seen.gate == "decisions")
+    review = await desk.begin(protocol, works=list(map(a_trial, range(2))))
     for number in range(2):
         await decide(review, number, True, by="Bob")
     await desk.until(review, lambda seen: seen.gate == "full_texts")
@@ -565,7 +505,9 @@ async def test_a_living_review_tells_which_conclusion_changed_and_nothing_else(
 
 async def test_a_review_that_is_ended_reports_what_there_is(desk: Desk, tmp_path: Path) -> None:
     review = await begun(desk)
+    assert (await review.progress()).text.startswith("6 full texts missing;")
     await texts_provided(review, tmp_path / "texts", range(2))
+    assert (await review.progress()).text.startswith("4 full texts missing;"), "it is counted as it is now"
     await review.finish()
     await desk.until(review, lambda seen: seen.gate == "report")
     flow = (await review.published()).report.flow
