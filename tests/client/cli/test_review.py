@@ -183,8 +183,8 @@ def test_a_review_that_was_ended_from_outside_says_why(file_home: Path) -> None:
 class Stepping(Review):
     """A review that takes two steps of its own, and then waits for a person."""
 
-    def __init__(self, gate: ReviewGate = "full_texts") -> None:
-        self.gate = gate
+    def __init__(self, gate: ReviewGate = "full_texts", kind: TaskKind | None = None) -> None:
+        self.gate, self.kind = gate, kind
         self.id = "review-by-keys"
         self.phases = ["screening", "full texts", "waiting for full texts"]
 
@@ -194,10 +194,13 @@ class Stepping(Review):
         return ReviewProgress(title="By keys", phase=phase, gate="" if later else self.gate)
 
     async def tasks(self, by: str = "", most: int = 20) -> list[Task]:
-        if self.gate != "decisions" or len(self.phases) > 1:
-            return []
-        record = Evidence(evidence_id="pmid:1", source="library", title="One", text="It was tried.")
-        return [Task(record=1, kind="screen", title=record.title, work=record)]
+        return [a_task(1, self.kind)] if self.kind and len(self.phases) == 1 else []
+
+
+def a_task(number: int, kind: TaskKind) -> Task:
+    facts = {"no_abstract": "1"} if number else {}
+    work = Evidence(evidence_id=f"pmid:{number}", source="library", title="T", text="It was.", facts=facts)
+    return Task(record=number, kind=kind, title=work.title, work=work)
 
 
 class Deciding(Stepping):
@@ -215,25 +218,22 @@ class Deciding(Stepping):
         return ReviewState(protocol=parse_protocol(PROTOCOL), protocol_key="")
 
     async def tasks(self, by: str = "", most: int = 20) -> list[Task]:
-        return [await self.task(n, "screen", "titles") for n in range(len(self.decided), 2)][:most]
+        return [a_task(number, "screen") for number in range(len(self.decided), 2)][:most]
 
     async def task(self, number: int, kind: TaskKind, stage: ScreenedStage, by: str = "") -> Task:
         if number > 1:
             raise BadInput(f"there is no record {number}")
-        facts = {"no_abstract": "1"} if number else {}
-        text = "Two" if number else "It was tried."
-        work = Evidence(evidence_id=f"pmid:{number}", source="library", title="T", text=text, facts=facts)
-        return Task(record=number, kind=kind, title=work.title, work=work)
+        return a_task(number, kind)
 
     async def decide(self, record: int, verdict: str, **_: object) -> str:
         self.decided.append((record, verdict))
         return "open"
 
 
-async def test_a_slip_of_the_keys_ends_no_screening(
+async def test_a_slip_of_the_keys_ends_no_screening_and_who_jumps_returns_to_what_waits(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    review, keys = Deciding(), iter("j\n99\nj\nx\n?\ni\nu\n".splitlines(keepends=True))
+    review, keys = Deciding(), iter("j\n99\nj\n1\nj\n\nj\nx\n?\ni\nu\n".splitlines(keepends=True))
     monkeypatch.setattr("sys.stdin.readline", lambda: next(keys, ""))
     await screen_records(review, "ada")
     assert review.decided == [(0, "include"), (1, "unsure")]
@@ -242,30 +242,7 @@ async def test_a_slip_of_the_keys_ends_no_screening(
     assert said.count("q: leave") == 2, "a key that means nothing is answered with those that do"
     assert "[0] title and abstract" in said
     assert "No abstract." in said
-
-
-async def test_who_has_jumped_returns_to_the_record_that_waits(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    review, keys = Deciding(), iter("j\n1\nj\n\nq\n".splitlines(keepends=True))
-    monkeypatch.setattr("sys.stdin.readline", lambda: next(keys, ""))
-    await screen_records(review, "ada")
-    shown = [line[:3] for line in capsys.readouterr().err.splitlines() if line.startswith("[")]
-    assert shown == ["[0]", "[1]", "[0]"]
-
-
-class Extracting(Stepping):
-    async def tasks(self, by: str = "", most: int = 20) -> list[Task]:
-        work = Evidence(evidence_id="pmid:1", source="library", title="One", text="It was tried.")
-        return [Task(record=1, kind="extract", title=work.title, work=work)]
-
-
-async def test_who_has_nothing_to_screen_is_told_what_else_waits(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("client.reviews.review.POLL_SECONDS", 0.01)
-    assert await next_record(Extracting("decisions"), "ada") is None
-    assert "; next: `determinator review extract review-by-keys " in capsys.readouterr().err
+    assert [line[1] for line in said.splitlines() if line.startswith("[")] == [*"0010001"]
 
 
 async def test_a_review_is_looked_at_until_no_step_of_its_own_is_under_way(
@@ -276,14 +253,26 @@ async def test_a_review_is_looked_at_until_no_step_of_its_own_is_under_way(
     assert (await Stepping().at_rest(0)).phase == "screening"
 
 
-@pytest.mark.parametrize("gate", ["full_texts", "decisions"])
-async def test_screening_waits_for_the_step_that_a_review_is_at(
-    gate: ReviewGate, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+@pytest.mark.parametrize(
+    ("review", "is_screened", "said"),
+    [
+        (Stepping(), False, "nothing to screen for ada"),
+        (Stepping("decisions", "screen"), True, ""),
+        (Stepping("decisions", "extract"), False, "; next: `determinator review extract review-by-keys "),
+    ],
+    ids=["full texts", "records", "data"],
+)
+async def test_screening_waits_for_the_step_that_a_review_is_at_and_says_what_else_waits(
+    review: Review,
+    is_screened: bool,
+    said: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
 ) -> None:
     monkeypatch.setattr("client.reviews.review.POLL_SECONDS", 0.01)
-    task = await next_record(Stepping(gate), "ada")
-    assert (task is None) == (gate == "full_texts")
-    assert ("nothing to screen for ada" in capsys.readouterr().err) == (task is None)
+    assert (await next_record(review, "ada") is not None) == is_screened
+    err = capsys.readouterr().err
+    assert (said in err) if said else not err
 
 
 def waits(review: str, *gates: str) -> str:

@@ -134,16 +134,26 @@ async def finish(http: httpx.AsyncClient, at: str) -> None:
         await asyncio.sleep(0.05)
 
 
-async def test_an_open_page_follows_the_review_from_gate_to_gate(file_home: Path, tmp_path: Path) -> None:
+async def test_an_open_page_follows_the_review_from_gate_to_gate_for_who_gives_a_name(
+    file_home: Path, tmp_path: Path
+) -> None:
     async with Determinator() as client:
         review = await a_review(client, tmp_path)
-        at = f"/review/{review.id}?by=ada"
+        path = f"/review/{review.id}"
+        at = f"{path}?by=ada"
         async with visitor(app_of(Access(client, shared=False)), "local") as http:
             gate = "//form[contains(@action, '/approve')]//button[contains(., '{}')]".format
             page = tree_of((await http.get(at)).text)
             page = await followed(http, page, gate("protocol"))
-            assert (await review.approve(by="bob")) == "protocol"
+            assert (await http.post(f"{path}/approve", data={})).status_code == 400
+            assert (await http.post(f"{path}/approve", data={"by": "bob"})).status_code == 303
             await followed(http, page, FORM)
+            assert not tree_of((await http.get(path)).text).xpath(FORM), "a decision has an author"
+            number, _ = await decided(http, at, "unsure")
+            (decision,) = await review.decisions()
+            assert (decision.record, decision.by, decision.verdict) == (int(number), "ada", "unsure")
+            assert "Trial 11 of metformin" in (await http.get(f"{at}&at=11")).text
+            assert (await http.get(f"{at}&at=99")).status_code == 400
             for record in range(12):
                 for name in ("ada", "bob"):
                     await review.decide(record, "include", by=name)
@@ -175,21 +185,3 @@ async def test_a_page_goes_on_after_all_processes_were_killed(home: Path, tmp_pa
             answer = await http.get(f"/review/{review.id}?by=ada")
             assert answer.status_code == 200, answer.text
     await asyncio.to_thread(stop_embedded, home)
-
-
-async def test_without_sign_in_a_person_gives_a_name(file_home: Path, tmp_path: Path) -> None:
-    async with Determinator() as client:
-        review = await a_review(client, tmp_path)
-        at = f"/review/{review.id}"
-        async with visitor(app_of(Access(client, shared=False)), "local") as http:
-            await page_with(http, at, f"//form[@action='{at}/approve']")
-            assert (await http.post(f"{at}/approve", data={})).status_code == 400
-            assert (await http.post(f"{at}/approve", data={"by": "ada"})).status_code == 303
-            assert not tree_of((await http.get(at)).text).xpath(FORM)
-            number, _ = await decided(http, f"{at}?by=ada", "unsure")
-            (decision,) = await review.decisions()
-            assert (decision.record, decision.by, decision.verdict) == (int(number), "ada", "unsure")
-            answer = await http.get(f"{at}?by=ada&at=11")
-            assert "Trial 11 of metformin" in answer.text
-            assert (await http.get(f"{at}?by=ada&at=99")).status_code == 400
-        await review.cancel()
