@@ -71,8 +71,6 @@ MAX_UNSEEN_SECONDS = 20.0
 
 
 class Notices(Frozen):
-    """All notices of a review, for its feed."""
-
     notices: tuple[Notice, ...] = ()
 
 
@@ -119,7 +117,6 @@ class ReviewActivities:
 
     @activity.defn
     async def look_up_records(self, step: RecordsStep) -> list[EvidenceRef]:
-        """Look up records by their numbers."""
         async with reporting_errors(run_id=step.run_id):
             records = (await self._archive.records(step.records)).records
             return [records[number] for number in step.numbers]

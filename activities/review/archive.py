@@ -69,7 +69,6 @@ class Published:
 
     @property
     def holding(self) -> list[Decision]:
-        """The decisions that hold."""
         return self.state.holding(self.decisions)
 
 

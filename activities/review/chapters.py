@@ -135,10 +135,14 @@ def limitations(findings: Findings, protocol: Protocol) -> list[str]:
     return [text.replace("{count}", str(count)) for count, text in rows if count]
 
 
-def paragraph(text: str, **values: str | int) -> Text:
-    """Make a paragraph of a text in which counts stand as its language writes them."""
+def worded(text: str, **values: str | int) -> str:
+    """Fill a text; counts stand as its language writes them."""
     counts = {name: number(value) if isinstance(value, int) else value for name, value in values.items()}
-    return Text((Run(clean(text.format(**counts) if counts else text)),))
+    return text.format(**counts) if counts else text
+
+
+def paragraph(text: str, **values: str | int) -> Text:
+    return Text((Run(clean(worded(text, **values))),))
 
 
 def _quoted(text: str, support: Iterable[Support], findings: Findings) -> Cell:

@@ -48,7 +48,6 @@ class Decision(Frozen):
     verdict: Verdict | Literal[""] = ""
     """The answer of a screener; empty for a decision of another stage."""
     criterion: str = Field(default="", max_length=60)
-    """Id of the criterion that it rests on."""
     reason: str = Field(default="", max_length=1_000)
     stage: Stage = "titles"
     about: str = ""
@@ -58,12 +57,10 @@ class Decision(Frozen):
     extracted or assessed."""
     part: Part = "screener"
     by: str = Field(min_length=1, max_length=80)
-    """Name of the screener or the person."""
     words: tuple[str, ...] = ()
     """Sentences of the record that it rests on, word for word."""
     at: str = ""
     protocol: int = 1
-    """Version of the protocol that it was made under."""
     model: str = ""
     """Name of the model; empty for a person."""
     prompt: str = ""
@@ -135,7 +132,6 @@ class Marks(Compact):
         return self.labels[record] in "ie"
 
     def made(self) -> int:
-        """Count the decisions that hold."""
         rows = (self.first, self.second, self.labels, self.words)
         return sum(len(row) - row.count(OPEN) - row.count(CONFIRM) for row in rows)
 
@@ -144,11 +140,9 @@ class Marks(Compact):
         return _state(self.first[record], self.second[record], self.labels[record], self.words[record])
 
     def states(self) -> list[State]:
-        """Return what follows for each record."""
         return list(map(_state, self.first, self.second, self.labels, self.words))
 
     def both(self, record: int) -> bool:
-        """Say whether both screeners have decided."""
         return OPEN not in (self.first[record], self.second[record])
 
 
@@ -166,7 +160,6 @@ def _state(first: str, second: str, label: str, word: str) -> State:
 
 
 def written(marks: str, letters: Mapping[int, str]) -> str:
-    """Return marks with other letters at some places."""
     rows = list(marks)
     for place, letter in letters.items():
         rows[place] = letter

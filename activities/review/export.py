@@ -97,7 +97,6 @@ def final_states(published: Published) -> list[State | Literal["not_retrieved"]]
 
 
 def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
-    """Write a line for each record."""
     by_record: dict[int, list[Decision]] = {}
     for decision in filter(lambda made: made.stage in SCREENED, published.holding):
         by_record.setdefault(decision.record, []).append(decision)

@@ -128,7 +128,6 @@ class DecidedStudy(Frozen):
     values: tuple[DecidedValue, ...] = ()
 
     def text(self, field: str) -> str:
-        """Return the value of a field; empty where there is none."""
         return next((value.text for value in self.values if value.field == field), "")
 
     def reports(self, outcome: PooledOutcome) -> bool:
@@ -202,14 +201,12 @@ def _decided(
     decision: Decision | None, field: str, first: Extraction, second: Extraction
 ) -> DecidedValue | None:
     """Return the value that both agree on, or that a person chose or typed; None where there is none."""
-    if decision is None or decision.value in CHOSEN:
-        stands = {"second": second.value(field), "absent": None}
-        value = stands.get(decision.value, first.value(field)) if decision else first.value(field)
-    else:
+    value = first.value(field)
+    if decision is None:
+        return DecidedValue(**dict(value), by=AGREED) if value else None
+    if decision.value not in CHOSEN:
         support = quoted(first.evidence_id, " ".join(decision.words))
         value = Value(field=field, text=decision.value.strip(), support=support)
-    if value is None:
-        return None
-    if decision is None:
-        return DecidedValue(**dict(value), by=AGREED)
-    return DecidedValue(**{**dict(value), "by": decision.by, "reason": decision.reason})
+    elif decision.value != "first":
+        value = second.value(field) if decision.value == "second" else None
+    return DecidedValue(**dict(value) | {"by": decision.by, "reason": decision.reason}) if value else None

@@ -48,8 +48,6 @@ if TYPE_CHECKING:
 
 
 class Study(Reference):
-    """An included study."""
-
     record: int
 
     @classmethod
@@ -69,8 +67,6 @@ class Study(Reference):
 
 
 class ExcludedText(Frozen):
-    """A full text that was excluded, with its reason."""
-
     title: str
     criterion: str
     """Its text; empty where none is named."""
@@ -82,8 +78,6 @@ BY_COUNTS: frozenset[Measure] = frozenset({"OR", "RR", "RD"})
 
 
 class Synthesis(Frozen):
-    """The conclusion on one outcome."""
-
     id: str
     conclusion: Conclusion
     pool: Pool | None = None

@@ -23,8 +23,6 @@ from activities.report.formats.text import clean
 from activities.review.findings import Findings
 from activities.review.steps import StateStep
 
-MAX_ITEMS = 50
-"""Notices in a feed, the newest ones."""
 SECONDS = 30.0
 """Time that the other side of a webhook, or a command, has."""
 
@@ -86,7 +84,7 @@ def message(notice: Notice) -> str:
 
 def feed(notices: Sequence[Notice]) -> bytes:
     """Write the notices of a review as RSS 2.0 (https://www.rssboard.org/rss-specification), newest first."""
-    newest = sorted(notices, key=lambda one: one.version, reverse=True)[:MAX_ITEMS]
+    newest = sorted(notices, key=lambda one: one.version, reverse=True)
     root = ElementTree.Element("rss", version="2.0")
     channel = ElementTree.SubElement(root, "channel")
 

@@ -13,12 +13,10 @@ from activities.report.formats.statements import STATUSES, source_title
 from activities.report.formats.text import clean
 from activities.review import chapters
 from activities.review.archive import Published
-from activities.review.chapters import paragraph
+from activities.review.chapters import paragraph, worded
 from activities.review.export import final_states
 from activities.review.results import Share
 
-MAX_LISTED = 500
-"""Included records that the report lists; the exports have all."""
 FLOW = N_("Flow of records (PRISMA 2020)")
 KINDS = {"include": N_("include"), "exclude": N_("exclude")}
 SCREENERS = {"model": N_("a model"), "person": N_("a person")}
@@ -118,12 +116,10 @@ def _included(published: Published) -> Iterator[Block]:
             str(ref.year or ""),
             next((id_ for _kind, id_ in ref.identifiers.items_in_order()), ""),
         )
-        for n, ref in included[:MAX_LISTED]
+        for n, ref in included
     ]
     if rows:
         yield table((_("Record"), _("Title"), _("Year"), _("Identifier")), rows)
-    if more := len(included[MAX_LISTED:]):
-        yield paragraph(_("Further ones in decisions.csv: {count}."), count=more)
 
 
 def _protocol(published: Published) -> Iterator[Block]:
@@ -161,7 +157,6 @@ def _search(published: Published) -> Iterator[Block]:
 
 def _flow(published: Published) -> Iterator[Block]:
     yield figures.flow_figure(_(FLOW), flow_steps(published))
-    yield from bullets(published.report.flow.faults())
 
 
 def flow_steps(published: Published) -> tuple[Step, ...]:
@@ -279,33 +274,30 @@ def _tools(published: Published, version: str) -> Iterator[Block]:
 def limitations(published: Published) -> list[str]:
     """List what a reader has to know, each as a sentence."""
     flow, lines = published.report.flow, list[str]()
-    newest = {row.origin: row for row in published.state.searches}
-    for row in newest.values():
-        if row.hits > row.records + row.set_aside and row.source != "file":
-            text = _("{origin}: records that match: {hits}; taken: {taken}.")
-            lines.append(text.format(origin=row.origin, hits=number(row.hits), taken=number(row.records)))
-        if row.set_aside:
-            text = _("{origin}: records that could not be read: {count}.")
-            lines.append(text.format(origin=row.origin, count=number(row.set_aside)))
-        if row.status not in ("ok", "empty"):
-            why = ": ".join(filter(None, (_(STATUSES.get(row.status, row.status)), row.detail)))
-            lines.append(_("{origin}: the search failed ({why}).").format(origin=row.origin, why=why))
-    if flow.open:
-        lines.append(_("Records that wait for a decision: {count}.").format(count=number(flow.open)))
-    if flow.unread:
-        lines.append(
-            _(
-                "The stated recall assumes that the sample is random among the records left, that the person "
-                "who decides is right, and that the screeners err independently of each other."
-            )
-        )
-    if published.report.validation is None and published.state.tools:
-        lines.append(
-            _("No random sample was labelled, so the accuracy of the models on this review is not known.")
-        )
+
+    def note(holds: object, text: str, **values: str | int) -> None:
+        if holds:
+            lines.append(worded(text, **values))
+
+    for row in {row.origin: row for row in published.state.searches}.values():  # the newest of each
+        text = _("{origin}: records that match: {hits}; taken: {taken}.")
+        more = row.hits > row.records + row.set_aside and row.source != "file"
+        note(more, text, origin=row.origin, hits=row.hits, taken=row.records)
+        text = _("{origin}: records that could not be read: {count}.")
+        note(row.set_aside, text, origin=row.origin, count=row.set_aside)
+        why = ": ".join(filter(None, (_(STATUSES.get(row.status, row.status)), row.detail)))
+        text = _("{origin}: the search failed ({why}).")
+        note(row.status not in ("ok", "empty"), text, origin=row.origin, why=why)
+    note(flow.open, _("Records that wait for a decision: {count}."), count=flow.open)
+    text = _(
+        "The stated recall assumes that the sample is random among the records left, that the person "
+        "who decides is right, and that the screeners err independently of each other."
+    )
+    note(flow.unread, text)
+    text = _("No random sample was labelled, so the accuracy of the models on this review is not known.")
+    note(published.report.validation is None and published.state.tools, text)
     if published.findings is not None:
         lines += chapters.limitations(published.findings, published.protocol)
-    faults = map(
-        _("The numbers do not add up: {fault}.").format_map, ({"fault": fault} for fault in flow.faults())
-    )
-    return [*lines, *faults]
+    for fault in flow.faults():
+        note(fault, _("The numbers do not add up: {fault}."), fault=fault)
+    return lines

@@ -169,7 +169,6 @@ class Protocol(Frozen):
     language: Language = ""
     """ISO 639-1 code of the language of the report; empty: that of the question."""
     registration: str = ""
-    """Where the protocol is registered, such as a PROSPERO number."""
 
     @field_validator("criteria", "extraction", "outcomes")
     @classmethod
@@ -198,7 +197,6 @@ class Protocol(Frozen):
 
     @property
     def spoken(self) -> str:
-        """The language of the report."""
         return self.language or language_of_question(f"{self.title}. {self.question.population}")
 
     def criterion(self, name: str) -> Criterion | None:

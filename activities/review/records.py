@@ -22,8 +22,6 @@ class UnreadableRecords(DeterminatorError):
 
 
 class Copy(Frozen):
-    """A record that was merged into another one."""
-
     ref: EvidenceRef
     into: int
     """Number of the record that it is part of."""
@@ -38,7 +36,6 @@ class Records(Frozen):
     parted: tuple[str, ...] = ()
     """Blobs of copies that a person parted: they are never merged again."""
     by_origin: dict[str, int] = Field(default_factory=dict)
-    """Search or file -> records that it gave."""
 
     @property
     def given(self) -> int:

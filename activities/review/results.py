@@ -4,8 +4,6 @@ from activities.contracts.evidence import Frozen
 
 
 class Share(Frozen):
-    """A share of records with its exact interval (Clopper and Pearson 1934)."""
-
     hits: int
     of: int
     low: float
@@ -24,7 +22,6 @@ class Validation(Frozen):
     """The accuracy of the screeners on one sample."""
 
     version: int
-    """The version of the protocol."""
     labelled: int
     by: tuple[str, ...] = ()
     screeners: tuple[ScreenerAccuracy, ...] = ()
@@ -45,12 +42,10 @@ class Flow(Frozen):
     sought: int
     not_retrieved: int
     awaited: int
-    """Full texts that are not here yet."""
     assessed: int
     excluded_because: dict[str, int]
     """Criterion -> full texts that were excluded by it."""
     undecided: int
-    """Full texts that wait for a decision."""
     included: int
 
     @property

@@ -19,7 +19,6 @@ FullText = Literal["", "got", "not_retrieved"]
 TaskKind = Literal["label", "screen", "conflict", "extract", "text", "field", "bias"]
 NOT_A_TRIAL = "-"
 """Stands for the key of an assessment where a person says that the study is no randomised trial."""
-
 Unit = tuple[int, str]
 """A record, and the outcome whose risk of bias is assessed; else nothing."""
 
@@ -74,7 +73,6 @@ class Course(Compact):
 
     @property
     def left(self) -> int:
-        """Records that were not read."""
         return self.total - self.read
 
     @property
@@ -175,7 +173,6 @@ class StudiesState(Carried):
     """`record/outcome` -> key of the assessment of the risk of bias, or `NOT_A_TRIAL`."""
 
     def of(self, record: int) -> Pair:
-        """Return what each of two extractors read of a study."""
         return self.extracted.get(record, (None, None))
 
     def outdated(self, data: Data) -> tuple[str, ...]:
@@ -248,7 +245,6 @@ class ReviewState(Carried):
 
     @property
     def version(self) -> int:
-        """The version of the protocol."""
         return 1 + len(self.amendments)
 
     @property
@@ -256,7 +252,6 @@ class ReviewState(Carried):
         return self.titles.total
 
     def marks(self, stage: ScreenedStage) -> Marks:
-        """Return the decisions on titles, or on full texts."""
         return self.titles if stage == "titles" else self.full_texts
 
     def mark(self, stage: ScreenedStage, marks: Marks) -> None:
@@ -271,7 +266,7 @@ class ReviewState(Carried):
         return any(self.titles.labels[number] == OPEN for number in self.sample)
 
     def sought(self) -> list[int]:
-        """Return the records whose full texts are sought."""
+        """Return the records that are included by title, whose full texts are sought."""
         return [number for number, state in enumerate(self.titles.states()) if state == "included"]
 
     def missing(self) -> list[int]:

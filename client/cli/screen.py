@@ -71,7 +71,6 @@ async def jump(target: "Review", task: Task) -> Task | None:
 
 
 async def next_record(target: "Review", by: str) -> Task | None:
-    """Return the next record of a person; say why there is none."""
     seen, tasks = await target.tasks_soon(by)
     if tasks and tasks[0].kind in SCREENED:
         return tasks[0]

@@ -95,7 +95,6 @@ async def start_review(client: Client, request: ReviewRequest, task_queue: str, 
 
 
 async def review_ids(client: Client) -> list[str]:
-    """Return the ids of all reviews, the newest first."""
     query = f"WorkflowType = '{WORKFLOW}' AND ExecutionStatus != 'ContinuedAsNew'"
     rows = [workflow async for workflow in client.list_workflows(query, page_size=200)]
     rows.sort(key=lambda row: row.start_time, reverse=True)

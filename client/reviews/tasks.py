@@ -97,7 +97,6 @@ async def task_of(
 async def _asked(
     archive: Archive, view: ReviewState, row: Waiting, by: str
 ) -> tuple[tuple[AskedField, ...], tuple[Value | None, ...]]:
-    """Return the fields that are asked of a person, and the values that there are."""
     if row.kind == "bias":
         return FIELDS, (await proposal(archive, view, row.record, row.about)).values
     fields, data = asked_fields(view.protocol), view.studies.of(row.record)

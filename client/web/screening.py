@@ -61,8 +61,7 @@ class Screening:
         """Return the next record for a person, or the one that is asked for by its number."""
         review, by = await self._review(request, review_id), self._by(request)
         again = None if at is None else await review.task(at, kind, stage, by)
-        values = await self._values(review, by, again)
-        return await self._shown(request, values)
+        return await self._shown(request, review, by, again)
 
     async def act(self, request: Request, review_id: str, name: str) -> Response:
         """Do what a form says, and show what is next: a decision on a record leaves a way back to it."""
@@ -78,7 +77,7 @@ class Screening:
             before = f"{content['record']}.{kind}.{stage}"
         if not is_part(request):
             return RedirectResponse(self._url(review, by, before=before), SEE_OTHER)
-        return await self._shown(request, await self._values(review, by) | {"before": before})
+        return await self._shown(request, review, by, before=before)
 
     async def texts(self, request: Request, review_id: str) -> Response:
         """Take in full texts from files, and say which are of no work that waits for one."""
@@ -90,7 +89,7 @@ class Screening:
                 await asyncio.to_thread(path.write_bytes, await file.read())
             await form.close()
             notes = await review.provide(Path(folder), by=by)
-        return await self._shown(request, await self._values(review, by) | {"notes": notes})
+        return await self._shown(request, review, by, notes=notes)
 
     async def _sent(self, request: Request, review_id: str) -> tuple[Review, FormData, str]:
         """Return the review, what a form sent, and who sent it. Raises BadInput where that is nobody."""
@@ -101,27 +100,27 @@ class Screening:
             raise BadInput("give your name first: a decision has an author")
         return review, form, by
 
-    async def _values(self, review: Review, by: str, again: Task | None = None) -> dict[str, object]:
-        """Return what the page shows: a record that is asked for `again`, or what is next for a person."""
+    async def _shown(
+        self, request: Request, review: Review, by: str, again: Task | None = None, **more: object
+    ) -> Response:
+        """Return the page: a record that is asked for `again`, or what is next for a person."""
         seen, view = await review.progress(), await review.view()
         tasks = [again] if again else await review.tasks(by, 1) if by else []
         texts = await review.tasks(by, LISTED) if by and seen.gate == "full_texts" else []
-        return {
+        values = {
             "review": review,
             "seen": seen,
             "protocol": view.protocol,
             "task": next(iter(tasks), None),
             "by": by,
             "named": self._frame.access.shared,
-            "before": "",
+            "before": request.query_params.get("before", ""),
             "notes": [],
             "url": self._url,
             "missing": [task for task in texts if task.kind == "text"],
             "answers": ANSWER_NAMES,
+            **more,
         }
-
-    async def _shown(self, request: Request, values: dict[str, object]) -> Response:
-        values = values | ({"before": before} if (before := request.query_params.get("before")) else {})
         if is_part(request):
             return await self._frame.part("record", **values)
         return await self._frame.page("review", **values)

@@ -14,6 +14,8 @@ from workflows.steps import policy
 MAX_PENDING = 200
 """Decisions of people that wait to be kept in the log."""
 MAX_HISTORY_BYTES = 3 * 2**20
+RETRY = timedelta(minutes=10)
+"""Time after which a model or a source that is down is asked again."""
 
 
 def shown(at: datetime) -> str:
@@ -44,7 +46,6 @@ class Pace:
         return workflow.now().astimezone(UTC).isoformat(timespec="seconds")
 
     def whole(self) -> StateStep:
-        """Make a step on the whole state."""
         return StateStep(run_id=self.id, at=self.at(), state=self.state)
 
     @property
@@ -53,7 +54,6 @@ class Pace:
 
     @property
     def text(self) -> str:
-        """What it does or waits for, as it is now."""
         return self._text if isinstance(self._text, str) else self._text()
 
     def show(self, phase: str, text: str | Callable[[], str]) -> None:
@@ -93,7 +93,7 @@ class Pace:
 
     async def wait_for_model(self, text: str, until: datetime | None = None, *, on: str = "") -> None:
         """Wait for a model, or the source `on`, that is down, until it is asked again."""
-        until = until or workflow.now() + timedelta(seconds=self.request.retry_seconds)
+        until = until or workflow.now() + RETRY
         text = f"{text}; asked again at {shown(until)}"
         await self.wait_at("model", text, lambda: self.woken or self.state.closed, until, on=on)
 
@@ -128,7 +128,6 @@ class Pace:
             workflow.continue_as_new(self.request.replace(state=self.state))
 
     async def keep(self) -> None:
-        """Move decisions to the log."""
         state = self.state
         if not state.pending and not state.loose:
             return

@@ -20,14 +20,16 @@ from temporalio.exceptions import ActivityError
 
 from activities.messages import counted
 from activities.review.decisions import OPEN, Decision, ScreenedStage, Stage
-from activities.review.state import Course, Data, ToolUse, Unit, of_places, study_key
+from activities.review.state import Course, Data, ToolUse, Unit, study_key
 from activities.review.steps import ReadDone, ReadStep
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace, shown
+from workflows.review.searching import RECORDS_A_CALL
 from workflows.review.types import ReviewGate
 from workflows.steps import policy
 from workflows.steps.policy import cause_of, first_detail, reason_of, retry_on_worker_loss
 
+CALLS_AT_ONCE = 8
 MAX_UNANSWERED = 3
 """Calls after which a record that a model does not decide on goes to a person."""
 NO_ANSWER = "the model gave no usable decision on it"
@@ -44,7 +46,7 @@ GATES: Mapping[Stage, ReviewGate] = {
 class Reading:
     def __init__(self, pace: Pace) -> None:
         self.pace = pace
-        self._places = asyncio.Semaphore(pace.request.calls_at_once)
+        self._places = asyncio.Semaphore(CALLS_AT_ONCE)
         self._away: dict[str, tuple[datetime, str]] = {}
         """Screener whose model asks for a pause -> its end, and why."""
 
@@ -129,7 +131,7 @@ class Reading:
     def _steps(self, stage: Stage, units: Sequence[Unit]) -> Iterator[ReadStep]:
         """Yield the calls of models that are left: several titles, or one full text, in each."""
         state, studies = self.pace.state, self.pace.state.studies
-        size = self.pace.request.records_a_call if stage == "titles" else 1
+        size = RECORDS_A_CALL if stage == "titles" else 1
         models = [(n, one) for n, one in enumerate(state.protocol.screeners) if one.kind == "model"]
         for place, reader in models[:1] if stage == "bias" else models:
             left = state.unread(stage, place, units)
@@ -153,7 +155,6 @@ class Reading:
                 )
 
     def _take_in(self, step: ReadStep, done: ReadDone) -> None:
-        """Keep what a model read."""
         state, place, number = self.pace.state, self.place_of(step.reader), step.numbers[0]
         if step.stage == "bias":
             state.studies.proposed[study_key(number, step.outcome)] = done.key
@@ -165,9 +166,9 @@ class Reading:
     def keep_data(self, place: int, record: int, key: str, version: int = 0) -> None:
         """Keep the data of a study as one extractor read them, by default by the protocol in force."""
         studies = self.pace.state.studies
-        pair = [*studies.of(record)]
-        pair[place] = Data(key=key, version=version or self.pace.state.version)
-        studies.extracted[record] = of_places((pair[0], pair[1]), (0, 1))
+        first, second = studies.of(record)
+        data = Data(key=key, version=version or self.pace.state.version)
+        studies.extracted[record] = (first, data) if place else (data, second)
         studies.unsettled = True
 
     def _take_verdicts(self, stage: ScreenedStage, place: int, step: ReadStep, done: ReadDone) -> None:

@@ -21,6 +21,8 @@ from workflows.review.pace import Pace
 from workflows.steps import policy
 from workflows.steps.policy import reason_of, retry_on_worker_loss, search_failure
 
+RECORDS_A_CALL = 10
+"""Titles that a model decides on in one call."""
 CALL_TOKENS = 1_500
 """Tokens of a call without records."""
 RECORD_TOKENS = 450
@@ -45,7 +47,7 @@ class Searching:
                 state.counted[origin] = row.hits if row.status in ("ok", "empty") else -1
         expected = sum(min(max(hits, 0), 200) for hits in state.counted.values())
         expected += sum(file.records for file in state.files)
-        state.estimate = estimated(state, expected, self.pace.request.records_a_call)
+        state.estimate = estimated(state, expected)
 
     async def search(self) -> None:
         """Make each search that was not made, and take in each file that was not."""
@@ -147,7 +149,7 @@ def origin_of(query: SourceQuery) -> str:
     return f"{query.source}: {query.query}"
 
 
-def estimated(state: ReviewState, records: int, records_a_call: int) -> str:
+def estimated(state: ReviewState, records: int) -> str:
     """Word records, calls and their price by the models' prices.
 
     Records of a search are counted before copies are merged, so that it is rather too much.
@@ -155,7 +157,7 @@ def estimated(state: ReviewState, records: int, records_a_call: int) -> str:
     models = [state.models[model.name] for model in state.protocol.models]
     if not models:
         return f"{counted(records, 'record')} for two people; no model is asked"
-    calls = math.ceil(records / records_a_call)
+    calls = math.ceil(records / RECORDS_A_CALL)
     into, out = calls * CALL_TOKENS + records * RECORD_TOKENS, records * DECISION_TOKENS
     prices = [state.prices.get(model.model) for model in models]
     allowance = Allowance(input_tokens=into, output_tokens=out)

@@ -46,7 +46,6 @@ class FullTexts:
             )
 
     async def _fetch(self) -> None:
-        """Fetch what may be fetched, once for each record."""
         state = self.pace.state
         left = [number for number in state.sought() if number not in state.got]
         while left:
@@ -91,6 +90,5 @@ class FullTexts:
         state.changes += 1
 
     def give_up(self) -> None:
-        """Count what nobody has provided as not retrieved."""
         for number in self.pace.state.missing():
             self.keep(number, None)

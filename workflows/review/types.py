@@ -19,22 +19,14 @@ down; for a budget that is used up."""
 
 
 class ReviewRequest(Compact):
-    """Start, or continue, a review."""
-
     protocol: Protocol
     protocol_key: str
     files: tuple[FileOfRecords, ...] = ()
-    records_a_call: int = Field(default=10, ge=1, le=40)
-    calls_at_once: int = Field(default=8, ge=1, le=64)
     history_events: int = Field(default=6_000, ge=50)
-    retry_seconds: float = 600.0
-    """After which a model that is down is asked again."""
     state: ReviewState | None = None
 
 
 class Message(Frozen):
-    """What a person sends, who has a name."""
-
     by: str = Field(min_length=1, max_length=80)
 
 
@@ -62,7 +54,6 @@ class ReviewProgress(Frozen):
     phase: str
     gate: ReviewGate = ""
     text: str = ""
-    """What the review does or waits for, as a sentence."""
     until: str = ""
     """The time at which it goes on by itself."""
     version: int = 1
