@@ -1,14 +1,15 @@
 """Is the recall that a review states true, and how much reading does stopping save?
 
     python -m benchmarks.screening FOLDER [--orders 200] [--sample 100] [--review NAME ...] [--seed TEXT]
-        [--runs FILE]
+        [--runs FILE] [--later SHARE]
 
 FOLDER holds `NAME.jsonl.gz` (records with `title`, `abstract`, `included`) and `NAME.review.json` (`title`,
 `criteria`). Each order is one simulated review by `activities.review.rounds`: a person labels a random
 sample, two independent screeners of a given sensitivity and specificity read in the learnt order, a person
 who is right decides where they differ and confirms what both include of the sample that ends it, and the
 product's rule stops. FILE keeps the rounds of each order as a line: they do not depend on the rule, so that
-another rule is measured on them in a minute. Printed, the smallest review first: the share of reviews whose
+another rule is measured on them in a minute. SHARE of the records, drawn at random, come by a later search,
+when the first ones were screened. Printed, the smallest review first: the share of reviews whose
 stated recall is true with its exact interval, the records that were not read, of all reviews and of those in
 which something could be saved (reading all would show a recall of 95 %), and, for the order alone, the share
 of records read for 95 % of those included beside the order by BM25 and a random one.
@@ -21,6 +22,7 @@ import random
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
+from itertools import count
 from pathlib import Path
 from statistics import fmean
 
@@ -30,6 +32,7 @@ from activities.review.decisions import Marks
 from activities.review.rounds import (
     MIN_ROUND,
     ROUND_SHARE,
+    Order,
     Ranker,
     draw_sample,
     next_round,
@@ -52,8 +55,8 @@ class Review:
     included: tuple[bool, ...]
 
 
-def load(folder: Path, names: Sequence[str]) -> list[Review]:
-    """Read the reviews of a folder, the smallest first."""
+def load(folder: Path, names: Sequence[str], *, shuffled: bool = False) -> list[Review]:
+    """Read the reviews of a folder, the smallest first; their records as they stand there, or `shuffled`."""
     reviews = []
     for path in folder.glob("*.review.json"):
         about = json.loads(path.read_text("utf-8"))
@@ -62,6 +65,8 @@ def load(folder: Path, names: Sequence[str]) -> list[Review]:
             continue
         with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
             rows = [json.loads(line) for line in lines]
+        if shuffled:
+            random.Random(name).shuffle(rows)
         review = Review(
             name,
             f"{about['title']}. {about['criteria']}",
@@ -81,55 +86,72 @@ class Simulated:
     """Reading all records would show the recall that is asked for."""
 
 
+class Screeners:
+    """Two screeners who err independently, and a person who is right, on the records of a review."""
+
+    def __init__(self, truth: Sequence[bool], rates: tuple[float, float], seed: str) -> None:
+        """`rates`: sensitivity and specificity of both."""
+        draw, (sensitivity, specificity) = random.Random(seed), rates
+        self.right = ["i" if true else "e" for true in truth]
+        self.first, self.second = (
+            "".join("i" if draw.random() < (sensitivity if t else 1 - specificity) else "e" for t in truth)
+            for _ in range(2)
+        )
+
+    def decided(self, marks: Marks, batch: Sequence[int]) -> Marks:
+        """Return the marks once both have decided on a batch, and the person where it is asked for."""
+        marks = marks.with_screener(0, {place: self.first[place] for place in batch})
+        marks = marks.with_screener(1, {place: self.second[place] for place in batch})
+        return marks.with_words({n: self.right[n] for n in batch if marks.state(n) == "conflict"})
+
+    def screened(self, searches: Sequence[int], order: Order, sample: int, seed: str) -> tuple[Course, Marks]:
+        """Screen by the product's own rounds what searches bring one after another, so many records each."""
+        total, *later = searches
+        labelled, course = draw_sample(total, sample, seed), Course(total=total)
+        marks = self.decided(Marks.of(total), labelled)
+        marks = marks.with_labels({place: self.right[place] for place in labelled})
+        while True:
+            while course.phase != "done":
+                course, _ = next_round(course, marks, order, seed)
+                marks = self.decided(marks.confirming(course.drawn), course.batch)
+            if not later:
+                return course, marks
+            total, *later = later
+            course = Course(total=total, first=marks.total, number=course.number, before=course)
+            marks = marks.extended(marks.total + total)
+
+
 def simulate(
     review: Review,
     ranker: Ranker,
-    screeners: tuple[float, float],
+    rates: tuple[float, float],
     sample: int,
+    later: int,
     seed: str,
     rounds: list[list[int]],
 ) -> Simulated:
-    """Screen a review once by the product's own rounds.
+    """Screen a review once; the last `later` records come by a later search.
 
-    A person labels a random sample; two screeners err independently; a person who is right decides where they
-    differ. `rounds`: those that were read before in the learnt order; further ones are added.
+    `rounds`: those that were read before in the learnt order; further ones are added.
     """
-    draw = random.Random(seed)
-    truth, total = review.included, len(review.included)
-    sensitivity, specificity = screeners
-    right = ["i" if true else "e" for true in truth]
-    letters = [
-        "".join("i" if draw.random() < (sensitivity if t else 1 - specificity) else "e" for t in truth)
-        for _ in range(2)
-    ]
-    marks = decided(Marks.of(total), draw_sample(total, sample, seed), letters, right)
-    marks = marks.with_labels({place: right[place] for place in draw_sample(total, sample, seed)})
-    course = Course(total=total)
+    truth, total, asked = review.included, len(review.included), count()
+    screeners = Screeners(truth, rates, seed)
 
     def order(decisions: Mapping[int, bool], unread: Sequence[int]) -> list[int]:
-        if course.number == len(rounds):
+        if (number := next(asked)) == len(rounds):
             size = max(MIN_ROUND, total // ROUND_SHARE)
             rounds.append([int(place) for place in ranker.order(decisions, unread)[:size]])
-        return rounds[course.number]
+        return rounds[number]
 
-    while course.phase != "done":
-        course, _ = next_round(course, marks, order, seed)
-        marks = decided(marks.confirming(course.drawn), course.batch, letters, right)
-    everything = decided(marks, [n for n in range(total) if marks.state(n) == "open"], letters, right)
-    whole = restated(course, everything).recall
+    searches = [total - later, later] if later else [total]
+    course, marks = screeners.screened(searches, order, sample, seed)
     states = marks.states()
     found = sum(true and state == "included" for true, state in zip(truth, states, strict=True))
+    everything = screeners.decided(marks, [n for n, state in enumerate(states) if state == "open"])
+    whole = restated(course, everything).recall
     assert course.recall is not None
     assert whole is not None
-    return Simulated(course.recall, found / sum(truth), course.left / total, whole >= TARGET)
-
-
-def decided(marks: Marks, batch: Sequence[int], letters: Sequence[str], right: Sequence[str]) -> Marks:
-    """Return the marks once both screeners, and where it is asked for the person, have decided on a batch."""
-    first, second = letters
-    marks = marks.with_screener(0, {place: first[place] for place in batch})
-    marks = marks.with_screener(1, {place: second[place] for place in batch})
-    return marks.with_words({place: right[place] for place in batch if marks.state(place) == "conflict"})
+    return Simulated(course.recall, found / sum(truth), states.count("open") / total, whole >= TARGET)
 
 
 def read_for(order: Sequence[int], truth: Sequence[bool], recall: float = 0.95) -> float:
@@ -172,11 +194,13 @@ def main() -> None:
     parser.add_argument("--review", nargs="*", default=[])
     parser.add_argument("--seed", default="screening")
     parser.add_argument("--runs", type=Path)
+    parser.add_argument("--later", type=float, default=0.0)
     options = parser.parse_args()
     runs = Runs(options.runs)
     total: list[Simulated] = []
     print("read until 95 % of the included are found: learnt order, BM25, random")
-    for review in load(options.folder, options.review):
+    for review in load(options.folder, options.review, shuffled=options.later > 0):
+        later = round(options.later * len(review.texts))
         ranker = Ranker(review.texts, review.protocol)
         by_chance = list(range(len(review.texts)))
         random.Random(options.seed).shuffle(by_chance)
@@ -185,16 +209,16 @@ def main() -> None:
         print(
             f"{review.name:<20} {len(review.texts):>5} records, {sum(review.included):>3} included   {shares}"
         )
-        for screeners in SCREENERS:
+        for rates in SCREENERS:
             row = [
                 runs.simulate(
-                    f"{review.name}/{screeners[0]}/{screeners[1]}/{options.sample}/{seed}",
-                    partial(simulate, review, ranker, screeners, options.sample, seed),
+                    f"{review.name}/{rates[0]}/{rates[1]}/{options.sample}/{seed}{f'/{later}' * bool(later)}",
+                    partial(simulate, review, ranker, rates, options.sample, later, seed),
                 )
                 for seed in (f"{options.seed}/{number}" for number in range(options.orders))
             ]
             total += row
-            print(f"  screeners {screeners[0]:.3f}/{screeners[1]:.3f}: {summary(row)}", flush=True)
+            print(f"  screeners {rates[0]:.3f}/{rates[1]:.3f}: {summary(row)}", flush=True)
     print(f"all: {summary(total)}")
     if sum(run.reached >= run.stated for run in total) < PROMISED * len(total):
         raise SystemExit(1)

@@ -8,7 +8,7 @@ import pytest
 
 from activities.review.decisions import Marks
 from activities.review.results import Share
-from activities.review.rounds import next_round, restated
+from activities.review.rounds import restated
 from activities.review.state import Course, Sample
 from activities.review.stopping import (
     ERROR,
@@ -21,6 +21,7 @@ from activities.review.stopping import (
     share,
     stated_recall,
 )
+from benchmarks.screening import Screeners
 
 
 def test_an_interval_is_that_of_clopper_and_pearson() -> None:
@@ -129,39 +130,21 @@ def test_what_screeners_miss_and_what_is_left_are_held_against_each_number_that_
 
 
 def simulated(
-    draw: random.Random, searches: Sequence[tuple[int, int]], sensitivity: float, specificity: float
+    seed: str, searches: Sequence[tuple[int, int]], rates: tuple[float, float]
 ) -> tuple[Course, Marks, float]:
     """Screen a review with a good order that has a tail: most relevant records early, some anywhere.
 
     `searches`: the records of each, one after the other, and the relevant ones.
     """
     truth = [number < relevant for total, relevant in searches for number in range(total)]
-    (total, _), *later = searches
+    draw = random.Random(seed)
     weights = [draw.betavariate(1, 8) if true else draw.random() for true in truth]
-    letters = [
-        "".join("i" if draw.random() < (sensitivity if true else 1 - specificity) else "e" for true in truth)
-        for _ in range(2)
-    ]
-    right = ["i" if true else "e" for true in truth]
-    marks, course = Marks.of(total), Course(total=total)
-    labelled = draw.sample(range(total), 60)
-    marks = marks.with_labels({number: right[number] for number in labelled})
-    batch = labelled
-    while True:
-        for place in (0, 1):
-            marks = marks.with_screener(place, {number: letters[place][number] for number in batch})
-        differ = [number for number in batch if marks.state(number) == "conflict"]
-        marks = marks.with_words({number: right[number] for number in differ})
-        if course.phase == "done" and not later:
-            break
-        if course.phase == "done":
-            (total, _), *later = later
-            course = Course(total=total, first=marks.total, number=course.number, before=course)
-            marks = marks.extended(marks.total + total)
-        course, _ = next_round(
-            course, marks, lambda _, unread: sorted(unread, key=weights.__getitem__), str(draw.random())
-        )
-        batch, marks = list(course.batch), marks.confirming(course.drawn)
+    totals = [total for total, _ in searches]
+
+    def order(_: object, unread: Sequence[int]) -> list[int]:
+        return sorted(unread, key=weights.__getitem__)
+
+    course, marks = Screeners(truth, rates, seed).screened(totals, order, 60, seed)
     found = sum(true and state == "included" for true, state in zip(truth, marks.states(), strict=True))
     return course, marks, found / sum(truth)
 
@@ -172,8 +155,7 @@ def simulated(
 def test_the_stated_recall_is_true_in_nineteen_of_twenty_reviews(
     relevant: int, screeners: tuple[float, float]
 ) -> None:
-    draw = random.Random(f"{relevant}/{screeners}")
-    runs = [simulated(draw, [(600, relevant)], *screeners) for _ in range(20)]
+    runs = [simulated(f"{relevant}/{screeners}/{n}", [(600, relevant)], screeners) for n in range(20)]
     assert all(course.recall is not None for course, _, _ in runs)
     assert sum(reached >= (course.recall or 0) for course, _, reached in runs) >= 19
     if screeners[0] > 0.95:
@@ -188,8 +170,7 @@ def test_the_stated_recall_is_true_in_nineteen_of_twenty_reviews(
 def test_the_recall_that_is_stated_after_a_later_search_is_true_of_all_records(
     later: tuple[int, int],
 ) -> None:
-    draw = random.Random(f"{later}")
-    runs = [simulated(draw, [(600, 60), later], 0.967, 0.979) for _ in range(20)]
+    runs = [simulated(f"{later}/{n}", [(600, 60), later], (0.967, 0.979)) for n in range(20)]
     assert sum(reached >= (course.recall or 0) for course, _, reached in runs) >= 19
     assert all((course.recall or 0) > 0.8 for course, _, _ in runs), "it is not that of the few new ones"
     assert any(course.left > 0 for course, _, _ in runs)
