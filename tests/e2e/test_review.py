@@ -24,29 +24,17 @@ ROOT = Path(__file__).parents[2]
 PROTOCOL = """title = "Melanoma and hearts"
 records = ["saved.xml"]
 stopping = "read_all"
-[question]
-population = "people"
-intervention = "any treatment"
-[[criteria]]
-id = "I1"
-text = "patients were treated"
-[[criteria]]
-id = "E1"
-kind = "exclude"
-text = "no people"
-[[sources]]
-source = "pubmed"
-query = "treatment"
-[[screeners]]
-name = "one"
-kind = "model"
-model = "one"
-[[screeners]]
-name = "two"
-kind = "model"
-model = "two"
-[calibration]
-records = 5
+question = { population = "people", intervention = "any treatment" }
+criteria = [
+  { id = "I1", text = "patients were treated" },
+  { id = "E1", kind = "exclude", text = "no people" },
+]
+sources = [{ source = "pubmed", query = "treatment" }]
+screeners = [
+  { name = "one", kind = "model", model = "one" },
+  { name = "two", kind = "model", model = "two" },
+]
+calibration = { records = 5 }
 """
 
 
@@ -152,36 +140,19 @@ LATE = """title = "The drug: a systematic review"
 records = ["a.csv"]
 stopping = "read_all"
 bias = "rob2"
-[question]
-population = "adults"
-intervention = "the drug"
-[[criteria]]
-id = "I1"
-text = "adults with the disease"
-[[criteria]]
-id = "E1"
-kind = "exclude"
-text = "animals"
-[[screeners]]
-name = "m1"
-kind = "model"
-model = "first"
-[[screeners]]
-name = "m2"
-kind = "model"
-model = "second"
-[calibration]
-records = 0
-[[extraction]]
-id = "dose"
-label = "Dose"
-[[outcomes]]
-id = "death"
-label = "death"
-measure = "RR"
+question = { population = "adults", intervention = "the drug" }
+criteria = [
+  { id = "I1", text = "adults with the disease" },
+  { id = "E1", kind = "exclude", text = "animals" },
+]
+screeners = [
+  { name = "m1", kind = "model", model = "first" },
+  { name = "m2", kind = "model", model = "second" },
+]
+calibration = { records = 0 }
+extraction = [{ id = "dose", label = "Dose" }]
+outcomes = [{ id = "death", label = "death", measure = "RR" }]
 """
-
-
 LATE_GATES = ("full_texts", "decisions", "extraction", "bias", "report")
 
 

@@ -1,10 +1,7 @@
 """A living review tells which sentences changed, by each way that was set, and is silent where none did."""
 
-import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from functools import cache
 from pathlib import Path
 from xml.etree import ElementTree
@@ -18,6 +15,7 @@ from activities.review.steps import StateStep
 from tests.activities.review.studies import PROTOCOL
 from tests.activities.review.test_report import REPORT, STATE, STUDIES, findings
 from tests.activities.review.test_synthesis import COUNTS, TRIAL_FACTS, study
+from tests.replay import ReplayServer, Reply
 
 STEP = StateStep(run_id="review-1", at=REPORT.at, state=STATE.replace(reports=1))
 
@@ -94,41 +92,22 @@ def test_a_command_that_fails_is_named(command: str, reason: str) -> None:
         pipe(notice(), command)
 
 
-@asynccontextmanager
-async def hearing(status: str) -> AsyncIterator[tuple[str, list[bytes]]]:
-    """A server that answers so to everything, and what it got."""
-    got: list[bytes] = []
-
-    async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        head = await reader.readuntil(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length: ")[1].split(b"\r\n")[0])
-        got.append(await reader.readexactly(length))
-        writer.write(f"HTTP/1.1 {status}\r\ncontent-length: 0\r\nconnection: close\r\n\r\n".encode())
-        await writer.drain()
-        writer.close()
-
-    server = await asyncio.start_server(answer, "127.0.0.1", 0)
-    async with server:
-        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/hook", got
-
-
 async def test_a_webhook_gets_the_changed_sentences() -> None:
-    async with hearing("204 No Content") as (address, got):
-        await post(notice(), address)
-    (body,) = got
-    data = json.loads(body)
+    with ReplayServer() as server:
+        await post(notice(), f"{server.on('/hook', Reply(204)).url}/hook")
+    (asked,) = server.asked
+    data = json.loads(asked.body)
     assert data["changes"][0]["before"] == notice().changes[0].before
     assert data["run_id"] == "review-1"
 
 
 @pytest.mark.parametrize(
-    ("status", "error"), [("503 Busy", Unavailable), ("404 Not Found", Refused), ("302 Found", Refused)]
+    ("status", "error"), [(503, Unavailable), (429, Unavailable), (404, Refused), (302, Refused)]
 )
 async def test_a_webhook_that_is_down_is_tried_again_and_one_that_refuses_is_not(
-    status: str, error: type[Exception]
+    status: int, error: type[Exception]
 ) -> None:
-    async with hearing(status) as (address, _):
-        with pytest.raises(error):
-            await post(notice(), address)
+    with ReplayServer() as server, pytest.raises(error):
+        await post(notice(), f"{server.on('/hook', Reply(status)).url}/hook")
     with pytest.raises(Unavailable):
-        await post(notice(), "http://127.0.0.1:1/hook")
+        await post(notice(), f"{server.url}/hook")

@@ -20,28 +20,11 @@ from client.reviews.review import Review
 from client.reviews.tasks import Task
 from determinator import Determinator
 from tests.client.harness import determinator, inside, wait_until
+from tests.client.web.test_screening import PROTOCOL
 from tests.fake_openai import FakeOpenAI, says
 from workflows.review.types import ReviewGate, ReviewProgress
 
 pytestmark = pytest.mark.xdist_group("plain")
-
-PROTOCOL = """title = "By keys"
-records = ["a.csv"]
-[question]
-population = "adults"
-intervention = "metformin"
-[[criteria]]
-id = "I1"
-text = "on metformin"
-[[criteria]]
-id = "E1"
-kind = "exclude"
-text = "animals"
-[[screeners]]
-name = "ada"
-[[screeners]]
-name = "bob"
-"""
 
 
 def test_a_template_is_a_protocol_and_is_not_overwritten(home: Path) -> None:
@@ -88,7 +71,7 @@ async def test_a_draft_of_a_model_is_a_protocol_that_can_be_read(tmp_path: Path)
         (PROTOCOL.replace("a.csv", "."), "is no file of records"),
         (PROTOCOL.replace("a.csv", "empty.csv"), "empty.csv has no record that can be read"),
         (PROTOCOL.replace("a.csv", "german.csv"), "its fields are Titel, Jahr"),
-        (PROTOCOL.replace('name = "bob"', 'name = "bob"\nkind = "model"'), "no model is connected"),
+        (PROTOCOL.replace('name = "bob"', 'name = "bob", kind = "model"'), "no model is connected"),
         (
             f'{PROTOCOL}[[sources]]\nsource = "pubmed"\nquery = "metformin"',
             "the source pubmed is not enabled",
@@ -167,7 +150,7 @@ def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path
 
 def test_a_review_that_was_ended_from_outside_says_why(file_home: Path) -> None:
     Path("a.csv").write_text("title,abstract\nOne,It was tried.\n")
-    Path("protocol.toml").write_text(PROTOCOL.replace("By keys", "Ended"))
+    Path("protocol.toml").write_text(PROTOCOL.replace("Two people", "Ended"))
     review = inside("review", "start", "protocol.toml").out.split()[0]
 
     async def end() -> None:

@@ -11,19 +11,10 @@ from client.http.tokens import add_token
 from tests.client.http.served import serving
 
 PROTOCOL = """title = "Over HTTP"
-[question]
-population = "adults"
-intervention = "metformin"
-[[criteria]]
-id = "I1"
-text = "on metformin"
-[[sources]]
-source = "library"
-query = "metformin"
-[[screeners]]
-name = "ada"
-[[screeners]]
-name = "bob"
+question = { population = "adults", intervention = "metformin" }
+criteria = [{ id = "I1", text = "on metformin" }]
+sources = [{ source = "library", query = "metformin" }]
+screeners = [{ name = "ada" }, { name = "bob" }]
 """
 
 

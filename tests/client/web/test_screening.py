@@ -21,20 +21,12 @@ pytestmark = pytest.mark.xdist_group("plain")
 PROTOCOL = """title = "Two people"
 records = ["a.csv"]
 deciders = ["cyd"]
-[question]
-population = "adults"
-intervention = "metformin"
-[[criteria]]
-id = "I1"
-text = "on metformin"
-[[criteria]]
-id = "E1"
-kind = "exclude"
-text = "animals <b>alone</b>"
-[[screeners]]
-name = "ada"
-[[screeners]]
-name = "bob"
+question = { population = "adults", intervention = "metformin" }
+criteria = [
+  { id = "I1", text = "on metformin" },
+  { id = "E1", kind = "exclude", text = "animals <b>alone</b>" },
+]
+screeners = [{ name = "ada" }, { name = "bob" }]
 """
 FORM = "//form[contains(@action, '/decide')]"
 TITLE = "//article/h2"
