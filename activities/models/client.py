@@ -35,6 +35,7 @@ from activities.models.base import (
     YesOrNo,
     estimate,
 )
+from activities.models.calls import Calls
 from activities.models.capabilities import Capabilities, CapabilityMemory
 from activities.models.conversation import (
     Answer,
@@ -82,6 +83,7 @@ class OpenAIModel:
     def __init__(self, settings: Settings, store: EvidenceStore) -> None:
         self._settings = settings
         self._answers = PaidAnswers(store)
+        self._calls: Calls[tuple[RawAnswer, Usage]] = Calls()
         self._memory = CapabilityMemory(store)
         self._servers = Servers(settings)
 
@@ -176,7 +178,7 @@ class OpenAIModel:
         """Ask a question, and charge its answer. Raises ModelError with all that was paid."""
         question = talk.question(sent, estimated)
         try:
-            raw, paid = await self._paid(question, talk)
+            raw, paid = await self._calls.once(question.key, lambda: self._paid(question, talk))
         except ModelError as error:
             error.usage = talk.spent + error.usage
             raise
@@ -189,10 +191,9 @@ class OpenAIModel:
     async def _paid(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, Usage]:
         """Return the answer to a question, of the store or of the model, and what all attempts at it cost."""
         stored = await self._answers.get(question.key)
-        lost = stored.lost
         if stored.raw is not None:
-            return stored.raw, stored.raw.usage + lost
-        breaker = self._servers.breaker(question.address, question.choice)
+            return stored.raw, stored.raw.usage + stored.lost
+        lost = stored.lost
         answers: list[RawAnswer] = []
 
         def keep(pieces: Pieces) -> None:
@@ -205,7 +206,7 @@ class OpenAIModel:
         async with self._servers.turn(question.address, question.choice):
             shown.waiting = False
             try:
-                with breaker.passage():
+                with self._servers.breaker(question.address, question.choice).passage():
                     raw = await self._adapting(question, talk.left(), talk.spent + lost, keep)
             except ModelError as error:
                 if error.usage.tokens and error.retryable:

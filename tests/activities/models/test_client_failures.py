@@ -11,6 +11,8 @@ from typing import cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from temporalio.activity import ActivityCancellationDetails
+from temporalio.testing import ActivityEnvironment
 
 from activities import credentials
 from activities.contracts.errors import (
@@ -101,6 +103,41 @@ async def test_cancelling_stops_the_call(ask: Asker, server: FakeOpenAI) -> None
     with pytest.raises(asyncio.CancelledError):
         await task
     assert await asyncio.to_thread(endless.left.wait, 10), "the server is still writing"
+
+
+@pytest.mark.invariant
+@pytest.mark.parametrize(
+    ("why", "calls"),
+    [
+        (ActivityCancellationDetails(not_found=True), 1),
+        (ActivityCancellationDetails(timed_out=True), 1),
+        (ActivityCancellationDetails(cancel_requested=True), 2),
+    ],
+    ids=["given up by the server", "timed out", "cancelled"],
+)
+async def test_an_attempt_waits_for_the_call_of_one_that_timed_out(
+    ask: Asker, server: FakeOpenAI, why: ActivityCancellationDetails, calls: int
+) -> None:
+    """A worker stood still, and the server gave the step to another attempt before its call had ended."""
+    go_on = threading.Event()
+
+    def slow(asked: Asked) -> Reply:
+        go_on.wait(10)
+        return says(GOOD)(asked)
+
+    server.script(slow)
+    first = ActivityEnvironment()
+    task = asyncio.create_task(first.run(ask.__call__))
+    while not server.bodies:  # noqa: ASYNC110 - counted by the threads of a server
+        await asyncio.sleep(0.01)
+    first.cancel(why)
+    second = asyncio.create_task(ActivityEnvironment().run(ask.__call__))
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    await asyncio.sleep(0.1)
+    go_on.set()
+    verdict, _ = await second
+    assert (verdict.label, len(server.bodies)) == (GOOD["label"], calls)
 
 
 @pytest.mark.invariant
