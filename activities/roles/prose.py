@@ -14,6 +14,7 @@ from itertools import pairwise, zip_longest
 import sentencex
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
+from markdown_it.tree import SyntaxTreeNode
 
 from activities.contracts.evidence import CiteMark
 from activities.contracts.write import DraftClaim, SentenceKind
@@ -89,7 +90,7 @@ def _parser() -> MarkdownIt:
 
 def read(markdown: str, works: Mapping[str, str], language: str) -> WrittenText:
     """Read the Markdown of a writer. `works`: label (`E1`) -> id of the works that were shown."""
-    return _Reader(works, language).read(_parser().parse(markdown.strip()))
+    return _Reader(works, language).read(SyntaxTreeNode(_parser().parse(markdown.strip())))
 
 
 def sentence(markdown: str, works: Mapping[str, str]) -> Written | None:
@@ -100,6 +101,11 @@ def sentence(markdown: str, works: Mapping[str, str]) -> Written | None:
 def row(fields: Sequence[str], heads: Sequence[str], works: Mapping[str, str]) -> Written:
     """Read the fields of a row."""
     return _Reader(works, "").row(fields, heads)
+
+
+def _inlines(node: SyntaxTreeNode) -> Iterator[Token]:
+    """Yield the texts of a part of a document."""
+    return (part.token for part in node.walk() if part.type == "inline" and part.token)
 
 
 def _is_bold(token: Token) -> bool:
@@ -131,98 +137,81 @@ class _Reader:
         self._cited: list[tuple[str, ...]] = []
         """The labels of each citation, by the character that stands for it."""
 
-    def read(self, tokens: Sequence[Token]) -> WrittenText:
-        title, blocks, headings = "", list[Block](), 0
-        answer: list[Block] = []
-        place, heading, section = 0, "", ""
-        while place < len(tokens):
-            token = tokens[place]
-            if token.type == "heading_open":
-                text = self._plain(tokens[place + 1])
-                if token.tag == "h1" and not (title or blocks or answer):
-                    title = text
+    def read(self, text: SyntaxTreeNode) -> WrittenText:
+        title, heading, section, headings = "", "", "", 0
+        answer, blocks = list[Block](), list[Block]()
+        for node in text.children:
+            if node.type == "heading":
+                words = self._plain(*_inlines(node))
+                if node.tag == "h1" and not (title or blocks or answer):
+                    title = words
                 else:
                     headings += bool(blocks or answer) or headings > 0
-                    if token.tag == SECTION_LEVEL:
-                        section, heading = text, ""
-                    heading = text if headings else ""
-                place += 3
-                continue
-            made = Block(heading, section)
-            if token.type == "table_open":
-                place = self._table(tokens, place, made)
-            elif token.type in ("bullet_list_open", "ordered_list_open"):
-                place = self._list(tokens, place, made)
-            elif token.type == "blockquote_open":
-                place = self._letter(tokens, place, made)
-            elif token.type == "inline":
-                made.rows = [*self._sentences(token)]
-            elif token.type in ("fence", "code_block"):
-                made.rows = [w for text in token.content.splitlines() if (w := self.claim(self.marked(text)))]
-            place += 1
-            if made.rows:
-                (blocks if headings else answer).append(made)
+                    if node.tag == SECTION_LEVEL:
+                        section, heading = words, ""
+                    heading = words if headings else ""
+            elif rows := self._rows(node):
+                (blocks if headings else answer).append(Block(heading, section, rows))
                 heading = section = ""
         return WrittenText(title, tuple(answer), tuple(blocks))
+
+    def _rows(self, node: SyntaxTreeNode) -> list[Written]:
+        match node.type:
+            case "table":
+                return self._table(node)
+            case "bullet_list" | "ordered_list":
+                return self._list(node)
+            case "blockquote":
+                return self._letter(node)
+            case "fence" | "code_block":
+                return [*filter(None, map(self.claim, map(self.marked, node.content.splitlines())))]
+        return [written for token in _inlines(node) for written in self._sentences(token)]
 
     def sentence(self, markdown: str) -> Written | None:
         lead, text = self._text(_parser().parseInline(markdown)[0])
         return self.claim(text + "".join(_MARK.findall(lead)), self._bare(lead))
 
-    def _letter(self, tokens: Sequence[Token], place: int, made: Block) -> int:
-        """Read a block quote as the sentences, items and rows of a letter; return the place of its end."""
-        start, level = place, tokens[place].level
-        while not (tokens[place].type == "blockquote_close" and tokens[place].level == level):
-            place += 1
+    def _letter(self, node: SyntaxTreeNode) -> list[Written]:
+        """Read a block quote as the sentences, items and rows of a letter."""
         self._soft_break = _LINE  # an address, a name below a greeting
-        text = self.read(tokens[start + 1 : place])
+        text = self.read(node)
         self._soft_break = " "
+        letter: list[Written] = []
         for block in (*text.answer, *text.blocks):
             heads = [*filter(None, map(self.claim, (block.section, block.heading)))][:1]
             for number, written in enumerate([*heads, *block.rows]):
                 begins = written.claim.begins or not (number or written.claim.item)
-                made.rows.append(replace(written, claim=written.claim.replace(begins=begins, letter=True)))
-        return place
+                letter.append(replace(written, claim=written.claim.replace(begins=begins, letter=True)))
+        return letter
 
-    def _list(self, tokens: Sequence[Token], place: int, made: Block) -> int:
-        """Read a list, and lists within it, as items; return the place of its end."""
-        level, begins, item = tokens[place].level, False, 0
-        while not (tokens[place].type.endswith("_list_close") and tokens[place].level == level):
-            token = tokens[place]
-            if token.type == "list_item_open":
-                begins, item = True, int(token.info or 0)
-            elif token.type == "inline":
-                for number, written in enumerate(self._sentences(token)):
-                    first = begins and not number
-                    claim = written.claim.replace(item=True, begins=first, number=item)
-                    made.rows.append(Written(claim, written.unknown))
-                begins = False
-            place += 1
-        return place
+    def _list(self, node: SyntaxTreeNode) -> list[Written]:
+        """Read a list, and lists within it, as items."""
+        items: list[Written] = []
+        begins, item = False, 0
+        for part in node.walk():
+            if part.type == "list_item":
+                begins, item = True, int(part.info or 0)
+            elif part.type == "inline" and part.token:
+                for written in self._sentences(part.token):
+                    claim = written.claim.replace(item=True, begins=begins, number=item)
+                    items.append(Written(claim, written.unknown))
+                    begins = False
+        return items
 
-    def _table(self, tokens: Sequence[Token], place: int, made: Block) -> int:
-        rows: list[list[str]] = []
-        while tokens[place].type != "table_close":
-            if tokens[place].type == "tr_open":
-                rows.append([])
-            elif tokens[place].type == "inline":
-                rows[-1].append(self._field(tokens[place]))
-            place += 1
-        heads, *fields = rows
-        for cells in fields[:MAX_ROWS]:
-            if any(cells):
-                made.rows.append(self._row(cells, heads))
+    def _table(self, node: SyntaxTreeNode) -> list[Written]:
+        heads, *fields = (
+            [self._field(token) for token in _inlines(row)] for row in node.walk() if row.type == "tr"
+        )
+        rows = [self._row(cells, heads) for cells in fields[:MAX_ROWS] if any(cells)]
         # a column of nothing but citations is the one that a report adds
         kept = [
             at
-            for at in range(len(made.rows[0].claim.cells) if made.rows else 0)
-            if any(char.isalnum() for written in made.rows for char in written.claim.cells[at][1])
+            for at in range(len(rows[0].claim.cells) if rows else 0)
+            if any(char.isalnum() for written in rows for char in written.claim.cells[at][1])
         ]
-        if len(kept) > 1:
-            made.rows = [
-                Written(w.claim.shaped([w.claim.cells[at] for at in kept]), w.unknown) for w in made.rows
-            ]
-        return place
+        if len(kept) < 2:
+            return rows
+        return [Written(w.claim.shaped([w.claim.cells[at] for at in kept]), w.unknown) for w in rows]
 
     def _field(self, token: Token) -> str:
         """Return a field of a table; labels of works alone cite them, in brackets or not."""
