@@ -158,7 +158,7 @@ def research_worker(client: Client, resources: Resources, queue: str, executes: 
     One that does not execute steps decides which come next. Strictly limited sources have queues of their
     own, which a process polls only while it holds their gate (`worker.rate_gate_holder`). Raises HookError.
     """
-    from worker.metrics import MetricsInterceptor
+    from worker.metrics import MetricsHook, MetricsInterceptor
     from worker.rate_gate_holder import gate_activities
     from workflows.modes import workflow_classes
     from workflows.rate_gate import RateGate
@@ -166,7 +166,7 @@ def research_worker(client: Client, resources: Resources, queue: str, executes: 
     from workflows.review.workflow import SystematicReview
 
     settings = resources.settings
-    interceptors = [HookInterceptor(load_hooks(settings)), MetricsInterceptor()]
+    interceptors = [HookInterceptor([*load_hooks(settings), MetricsHook()]), MetricsInterceptor()]
     gates = gate_activities(
         client,
         resources.http,

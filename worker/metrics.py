@@ -11,14 +11,14 @@ from datetime import timedelta
 from typing import Any
 
 from temporalio import activity
-from temporalio.exceptions import ApplicationError, is_cancelled_exception
+from temporalio.exceptions import is_cancelled_exception
 from temporalio.runtime import PrometheusConfig, Runtime
 from temporalio.worker import ActivityInboundInterceptor, ExecuteActivityInput, Interceptor
 
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import Usage
-from activities.contracts.search import HitsOfAll, SearchTasks
-from activities.contracts.step import StepAnswer
+from activities.contracts.search import Hits, SearchTask
+from activities.hooks import Call, CallOutcome
 from activities.report.schema import Published
 from worker.logs import logging_runtime
 
@@ -64,8 +64,26 @@ def worker_runtime(address: str | None) -> Runtime:
         raise CannotListen(f"metrics cannot be served on {address}: {error}") from error
 
 
+class MetricsHook:
+    """Counts what searches find and what model calls use, also those that fail."""
+
+    async def after(self, call: Call, outcome: CallOutcome) -> None:
+        meter = activity.metric_meter()
+        if isinstance(call.step, SearchTask) and outcome.status:
+            source = {"source": call.step.source}
+            counter = meter.create_counter(SEARCHES, "Searches of sources, by status")
+            counter.add(1, {**source, "status": outcome.status})
+            if isinstance(outcome.output, Hits):
+                wait = meter.create_histogram_timedelta(
+                    SOURCE_WAIT, "Time a search waited for its source", "duration"
+                )
+                wait.record(timedelta(seconds=outcome.output.waited), source)
+        elif call.kind == "model":
+            count_usage(outcome.usage, outcome.model or "failed")
+
+
 class MetricsInterceptor(Interceptor):
-    """Counts each attempt of each activity.
+    """Counts each attempt of each activity, and the reports.
 
     Without an address to serve metrics on it costs nothing worth measuring: the SDK's meter then discards
     what it gets.
@@ -81,10 +99,11 @@ class _Counting(ActivityInboundInterceptor):
             output = await super().execute_activity(input)
         except BaseException as error:
             count_step("cancelled" if is_cancelled_exception(error) else "failed")
-            count_failure(input.args[0] if input.args else None, error)
             raise
         count_step("done")
-        count_output(output)
+        if isinstance(output, Published):
+            counter = activity.metric_meter().create_counter(RUNS, "Reports published, by why the run ended")
+            counter.add(1, {"mode": output.mode, "stop_reason": output.stop_reason})
         return output
 
 
@@ -92,38 +111,6 @@ def count_step(outcome: str) -> None:
     """Count an attempt of the current activity that has ended."""
     counter = activity.metric_meter().create_counter(STEPS, "Attempts of steps, by outcome")
     counter.add(1, {"step": activity.info().activity_type, "outcome": outcome})
-
-
-def count_output(output: object) -> None:
-    """Count what a step has found, spent or published."""
-    if isinstance(output, HitsOfAll):
-        wait = activity.metric_meter().create_histogram_timedelta(
-            SOURCE_WAIT, "Time a search waited for its source", "duration"
-        )
-        for hits in output.answers:
-            count_search(hits.source, hits.status)
-            wait.record(timedelta(seconds=hits.waited), {"source": hits.source})
-    elif isinstance(output, StepAnswer):
-        count_usage(output.usage, output.model)
-    elif isinstance(output, Published):
-        counter = activity.metric_meter().create_counter(RUNS, "Reports published, by why the run ended")
-        counter.add(1, {"mode": output.mode, "stop_reason": output.stop_reason})
-
-
-def count_failure(step: object, error: BaseException) -> None:
-    """Count what a failed attempt says of its search, or has paid all the same."""
-    details = error.details[0] if isinstance(error, ApplicationError) and error.details else None
-    if not isinstance(details, dict):
-        return
-    for task in step.tasks if isinstance(step, SearchTasks) and details.get("status") else ():
-        count_search(task.source, str(details["status"]))
-    if details.get("usage"):
-        count_usage(Usage.model_validate(details["usage"]), "failed")
-
-
-def count_search(source: str, status: str) -> None:
-    counter = activity.metric_meter().create_counter(SEARCHES, "Searches of sources, by status")
-    counter.add(1, {"source": source, "status": status})
 
 
 def count_usage(usage: Usage, model: str) -> None:

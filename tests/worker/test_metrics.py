@@ -12,19 +12,16 @@ from typing import cast
 import httpx
 import pytest
 from temporalio.client import Client
-from temporalio.exceptions import ApplicationError
-from temporalio.testing import ActivityEnvironment
 
-from activities.contracts.evidence import Query
-from activities.contracts.search import SearchTask, SearchTasks
 from activities.evidence_store import EvidenceStore
+from activities.hooks import HookInterceptor
 from client.connection import open_client
 from client.embedded.binary import free_port
 from client.runs.start import start
 from tests.workflows.conftest import a_request, a_worker, until
 from tests.workflows.fakes import Fakes
 from worker import daemon as readiness
-from worker.metrics import CannotListen, MetricsInterceptor, count_failure, worker_runtime
+from worker.metrics import CannotListen, MetricsHook, MetricsInterceptor, worker_runtime
 
 
 class Samples:
@@ -58,7 +55,9 @@ async def test_a_run_is_counted_with_its_steps_searches_and_tokens(
     runtime = worker_runtime(f"127.0.0.1:{port}")
     client = await open_client({"target_host": dev_server}, runtime=runtime)
     fakes = Fakes(EvidenceStore.at(str(tmp_path)))
-    async with a_worker(client, fakes, queue, interceptors=[MetricsInterceptor()]):
+    async with a_worker(
+        client, fakes, queue, interceptors=[HookInterceptor([MetricsHook()]), MetricsInterceptor()]
+    ):
         started = await start(client, a_request(), queue)
         await client.get_workflow_handle(started.run_id).result()
         async with httpx.AsyncClient() as http:
@@ -76,13 +75,6 @@ async def test_a_run_is_counted_with_its_steps_searches_and_tokens(
     assert samples.of("temporal_activity_schedule_to_start_latency_seconds_count") > 4
     for name in ("determinator_runs_total", "determinator_steps_total", "determinator_tokens_total"):
         assert not samples.labels(name) & {"run_id", "workflow_id", "question"}
-
-
-def test_what_a_failed_search_says_is_counted() -> None:
-    """Executed in an activity without a meter: the counts go nowhere, but nothing may raise."""
-    task = SearchTask(run_id="r", source="pubmed", query=Query(text="statins"))
-    error = ApplicationError("no", {"status": "rate_limited", "usage": {"input_tokens": 3}})
-    ActivityEnvironment().run(count_failure, SearchTasks(run_id="r", tasks=(task,)), error)
 
 
 async def test_a_worker_that_cannot_work_does_not_touch_its_ready_file(
