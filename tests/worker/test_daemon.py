@@ -8,65 +8,25 @@ import signal
 import subprocess
 import sys
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import NoReturn
 
 import httpx
 import pytest
+import structlog
 
 from activities.settings import Settings
 from client.embedded.binary import free_port
 from tests.client.harness import begin, wait_until
+from tests.workflows.conftest import until
 from worker import daemon
 from worker.daemon import run
 
 PATIENCE = 120
 """Seconds a process may need on a busy machine; a few are common."""
-COMMAND = [sys.executable, "-P", "-m", "worker.daemon"]
 
 
-@contextmanager
-def begun(*arguments: str, **env: str) -> "Iterator[subprocess.Popen[str]]":
-    """A worker process; it does not outlive its test."""
-    worker = subprocess.Popen(
-        [*COMMAND, *arguments],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **env},
-    )
-    with worker:
-        try:
-            yield worker
-        finally:
-            worker.kill()
-
-
-def lines_until(worker: "subprocess.Popen[str]", event: str) -> list[dict[str, object]]:
-    """Log records up to and with an event."""
-    assert worker.stderr is not None
-    records: list[dict[str, object]] = []
-    for line in worker.stderr:
-        if line.startswith("{"):
-            records.append(json.loads(line))
-            if records[-1]["event"] == event:
-                return records
-    raise AssertionError(f"{event} was never logged: {records}")
-
-
-def test_a_signal_ends_the_worker_cleanly(home: Path, dev_server: str) -> None:
-    queue = f"daemon-{uuid.uuid4()}"
-    with begun("--address", dev_server, DETERMINATOR_TASK_QUEUE=queue) as worker:
-        started = lines_until(worker, "worker_started")[-1]
-        assert started["queue"] == queue
-        worker.send_signal(signal.SIGTERM)
-        assert "worker_stopped" in worker.communicate(timeout=PATIENCE)[1]
-        assert worker.returncode == 0
-
-
-def test_a_worker_of_the_command_line_serves_metrics_and_touches_its_ready_file(
+def test_a_worker_of_the_command_line_serves_metrics_and_a_signal_ends_it_cleanly(
     home: Path, dev_server: str, tmp_path: Path
 ) -> None:
     metrics, ready = free_port(), tmp_path / "ready"
@@ -78,17 +38,27 @@ def test_a_worker_of_the_command_line_serves_metrics_and_touches_its_ready_file(
         assert httpx.get(f"http://127.0.0.1:{metrics}/metrics").status_code == 200
     finally:
         worker.send_signal(signal.SIGTERM)
-        worker.communicate(timeout=PATIENCE)
+        _, err = worker.communicate(timeout=PATIENCE)
+    records = {
+        row["event"]: row for line in err.splitlines() if line.startswith("{") for row in [json.loads(line)]
+    }
     assert worker.returncode == 0
+    assert records["worker_started"]["queue"] == queue["DETERMINATOR_TASK_QUEUE"]
+    assert "worker_stopped" in records
 
 
-def test_a_worker_waits_for_a_server_that_is_late(home: Path) -> None:
-    with begun("--address", "127.0.0.1:1") as worker:
-        waiting = lines_until(worker, "waiting_for_server")[-1]
-        assert "127.0.0.1:1" in str(waiting["error"])
-        worker.send_signal(signal.SIGTERM)
-        worker.communicate(timeout=PATIENCE)
-        assert worker.returncode == 0
+async def test_a_worker_waits_for_a_server_that_is_late(home: Path) -> None:
+    stop = asyncio.Event()
+    with structlog.testing.capture_logs() as logged:
+        connecting = asyncio.create_task(daemon.serve(Settings(), {"target_host": "127.0.0.1:1"}, stop))
+        await until(lambda: asyncio.sleep(0, bool(logged)), bool)
+        stop.set()
+        assert not await connecting
+    assert (logged[0]["event"], "127.0.0.1:1" in logged[0]["error"]) == ("waiting_for_server", True)
+
+
+def left(code: int) -> NoReturn:
+    raise SystemExit(code)
 
 
 class NeverStops:
@@ -104,9 +74,6 @@ class NeverStops:
 async def test_a_worker_that_does_not_stop_in_time_is_left(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def left(code: int) -> NoReturn:
-        raise SystemExit(code)
-
     async def connected(*_: object) -> object:
         return object()
 
@@ -122,20 +89,27 @@ async def test_a_worker_that_does_not_stop_in_time_is_left(
         await daemon.serve(Settings(), {}, stop)
 
 
-def test_a_worker_without_an_address_reports_it(home: Path) -> None:
-    with begun() as worker:
-        _, err = worker.communicate(timeout=PATIENCE)
-        assert worker.returncode == 2
-        assert err == "Error: no Temporal address; give --address or TEMPORAL_ADDRESS\n"
+def test_a_worker_without_an_address_reports_it(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(daemon, "leave", left)
+    monkeypatch.setattr("gc.disable", lambda: None)
+    with pytest.raises(SystemExit, match="2"):
+        daemon.main([])
+    assert capsys.readouterr().err == "Error: no Temporal address; give --address or TEMPORAL_ADDRESS\n"
 
 
-def test_a_store_that_cannot_be_opened_is_named(home: Path, dev_server: str, tmp_path: Path) -> None:
+async def test_a_store_that_cannot_be_opened_is_named(
+    home: Path, dev_server: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "file").write_text("")
-    with begun("--address", dev_server, DETERMINATOR_STORE_URL=str(tmp_path / "file" / "store")) as worker:
-        record = lines_until(worker, "cannot_start")[-1]
-        worker.communicate(timeout=PATIENCE)
-        assert "cannot open the evidence store" in str(record["error"])
-        assert worker.returncode == 2
+    monkeypatch.setattr(daemon, "stop_on_signals", asyncio.Event)
+    monkeypatch.setattr("os.umask", lambda _: 0)
+    settings = Settings(store_url=str(tmp_path / "file" / "store"))
+    with structlog.testing.capture_logs() as logged:
+        assert await daemon.work(settings, {"target_host": dev_server}) == 2
+    assert logged[-1]["event"] == "cannot_start"
+    assert "cannot open the evidence store" in logged[-1]["error"]
 
 
 def test_no_secret_reaches_the_log(home: Path) -> None:
