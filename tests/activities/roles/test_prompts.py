@@ -39,54 +39,51 @@ READERS: list[Role] = [
 ]
 
 
-@pytest.mark.parametrize("role", ROLES)
-async def test_every_role_has_its_own_prompt_which_does_not_change_with_the_step(
-    case: Case, role: Role
-) -> None:
+async def test_every_role_has_its_own_prompt_which_does_not_change_with_the_step(case: Case) -> None:
     case.server.script(sensible)
-    charged = await case.thinker.think(role, case.step(role))
     changed = {"question": "Something else about metformin and dementia?", "scope": "other"}
-    await case.thinker.think(role, case.step(role).model_copy(update=changed))
-    assert {role_of(asked) for asked in case.server.asked} == {role}
-    system, other = (body["messages"][0]["content"] for body in case.server.bodies)
-    assert system == other
-    file = prompt_file(role, evidence=role in READERS)
-    sent = "\n\n".join(message["content"] for message in case.server.bodies[0]["messages"])
     rules = evidence_rules()
-    own = file.text.removesuffix(rules).strip()
-    assert (own in sent, (rules in system) is (role in READERS)) == (True, True)
-    assert role in WORKS_FIRST or system.startswith(own)
-    assert charged.prompt_version == f"{role}@{hashlib.sha256(file.text.encode()).hexdigest()[:8]}"
-    assert charged.model == "m"
+    for role in ROLES:
+        charged = await case.thinker.think(role, case.step(role))
+        await case.thinker.think(role, case.step(role).model_copy(update=changed))
+        assert {role_of(asked) for asked in case.server.asked[-2:]} == {role}
+        first, second = (body["messages"] for body in case.server.bodies[-2:])
+        system = first[0]["content"]
+        assert system == second[0]["content"]
+        file = prompt_file(role, evidence=role in READERS)
+        own = file.text.removesuffix(rules).strip()
+        sent = "\n\n".join(message["content"] for message in first)
+        assert (own in sent, rules in system) == (True, role in READERS), role
+        assert role in WORKS_FIRST or system.startswith(own)
+        assert charged.prompt_version == f"{role}@{hashlib.sha256(file.text.encode()).hexdigest()[:8]}"
+        assert charged.model == "m"
 
 
-@pytest.mark.parametrize("role", ROLES)
-async def test_every_field_that_is_asked_for_is_explained(case: Case, role: Role) -> None:
+async def test_every_field_that_is_asked_for_is_explained(case: Case) -> None:
     """Also those that only some steps are asked for: the others are not in the schema."""
-    spec, step = spec_of(role), case.step(role)
-    made = spec.render(step, DOCUMENTS if spec.refs(step) else (), 20_000)
-    schema = schema_of(made.answer or spec.answer, made.choices)
-    objects = [schema, *schema.get("$defs", {}).values()]
-    names = {name for node in objects for name in node.get("properties", {})}
-    explained = f"{made.system}\n{made.user}"
-    assert {name for name in names if f"`{name}`" not in explained} <= {"yes"}
+    for role in ROLES:
+        spec, step = spec_of(role), case.step(role)
+        made = spec.render(step, DOCUMENTS if spec.refs(step) else (), 20_000)
+        schema = schema_of(made.answer or spec.answer, made.choices)
+        objects = [schema, *schema.get("$defs", {}).values()]
+        names = {name for node in objects for name in node.get("properties", {})}
+        explained = f"{made.system}\n{made.user}"
+        assert {name for name in names if f"`{name}`" not in explained} <= {"yes"}, role
 
 
-@pytest.mark.parametrize("role", READERS)
-async def test_planted_instructions_stay_inside_the_fence(case: Case, role: Role) -> None:
-    await case.said(role, sensible, case.refs[2:] if role in READERS_OF_ONE else None)
-    system, user = (m["content"] for m in case.server.bodies[0]["messages"])
-    assert "IGNORE ALL" not in system
-    # the one valid pair of marks separates the three parts of the prompt
-    match = re.fullmatch(r"(.*)<<<(evidence-[0-9a-f]{12})\n(.*)\n\2>>>(.*)", user, re.DOTALL)
-    assert match is not None
-    before, mark, inside, after = match.groups()
-    assert "IGNORE ALL" in inside
-    assert "IGNORE ALL" not in before + after
-    assert "<<<" not in inside
-    assert ">>>" not in inside
-    assert mark != "evidence-000000000000"
-    assert after.strip(), "the task must come after the evidence"
+async def test_planted_instructions_stay_inside_the_fence(case: Case) -> None:
+    for role in READERS:
+        await case.said(role, sensible, case.refs[2:] if role in READERS_OF_ONE else None)
+        system, user = (m["content"] for m in case.server.bodies[-1]["messages"])
+        assert "IGNORE ALL" not in system
+        # the one valid pair of marks separates the three parts of the prompt
+        match = re.fullmatch(r"(.*)<<<(evidence-[0-9a-f]{12})\n(.*)\n\2>>>(.*)", user, re.DOTALL)
+        assert match is not None, role
+        before, mark, inside, after = match.groups()
+        assert ("IGNORE ALL" in inside, "IGNORE ALL" in before + after) == (True, False), role
+        assert not {"<<<", ">>>"} & {*re.findall("<<<|>>>", inside)}
+        assert mark != "evidence-000000000000"
+        assert after.strip(), "the task must come after the evidence"
 
 
 async def test_no_text_forges_an_item(case: Case) -> None:
@@ -94,26 +91,24 @@ async def test_no_text_forges_an_item(case: Case) -> None:
     assert set(evidence_of(case.server.asked[0])) == {"E1", "E2", "E3"}
 
 
-@pytest.mark.parametrize("role", [role for role in READERS if role not in ("verifier", *READERS_OF_ONE)])
-async def test_what_is_left_out_is_stated(case: Case, role: Role) -> None:
+async def test_what_is_left_out_is_stated(case: Case) -> None:
     case.server.script(sensible)
-    many = [
-        DOCUMENTS[0].replace(
-            evidence_id=f"pmid:{n}", text=f"{n} adults took metformin against dementia. " * 60
-        )
-        for n in range(100, 190)
-    ]
+    text = "adults took metformin against dementia. "
+    many = [DOCUMENTS[0].replace(evidence_id=f"pmid:{n}", text=f"{n} {text}" * 60) for n in range(90)]
     refs = [await case.store.put(document) for document in many]
-    charged = await case.thinker.think(role, case.step(role, refs))
-    shown = len(evidence_of(case.server.asked[0]))
-    assert 0 < shown < 90
-    (note,) = (n for n in charged.notes if isinstance(n, Statement) and n.code == "items_not_shown")
-    assert (note.number("missing"), note.number("of")) == (90 - shown, 90)
-    assert note.text("step")
-    body = case.server.bodies[0]
-    sent = estimate(*(m["content"] for m in body["messages"]))
-    assert sent <= ALLOWANCES[role].input_tokens
-    assert sent + body["max_tokens"] <= ALLOWANCES[role].tokens
+    for role in READERS:
+        if role in ("verifier", *READERS_OF_ONE):
+            continue
+        charged = await case.thinker.think(role, case.step(role, refs))
+        shown = len(evidence_of(case.server.asked[-1]))
+        assert 0 < shown < 90
+        (note,) = (n for n in charged.notes if isinstance(n, Statement) and n.code == "items_not_shown")
+        assert (note.number("missing"), note.number("of")) == (90 - shown, 90), role
+        assert note.text("step")
+        body = case.server.bodies[-1]
+        sent = estimate(*(m["content"] for m in body["messages"]))
+        assert sent <= ALLOWANCES[role].input_tokens
+        assert sent + body["max_tokens"] <= ALLOWANCES[role].tokens
 
 
 async def test_writer_and_second_reader_see_all_that_a_judge_named_and_what_others_wrote(case: Case) -> None:
@@ -300,10 +295,9 @@ async def test_a_schema_names_the_form_of_labels_and_not_each(case: Case, role: 
     assert "pattern" not in str(without_bounds(schema)), "strict servers refuse it"
 
 
-@pytest.mark.parametrize("role", ROLES)
-def test_a_prompt_leaves_most_of_its_room_to_what_it_is_about(role: Role) -> None:
-    fixed = estimate(prompt_file(role, evidence=role in READERS).text)
-    assert fixed < 0.7 * room(ALLOWANCES[role], 32_000)
+def test_a_prompt_leaves_most_of_its_room_to_what_it_is_about() -> None:
+    fixed = {role: estimate(prompt_file(role, evidence=role in READERS).text) for role in ROLES}
+    assert {role for role in ROLES if fixed[role] >= 0.7 * room(ALLOWANCES[role], 32_000)} == set()
 
 
 def test_the_parser_is_shown_every_source_and_a_cut_says_how_much_is_left_out(case: Case) -> None:
