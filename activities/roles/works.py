@@ -8,7 +8,7 @@ of any.
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import accumulate
@@ -215,49 +215,38 @@ class _Layout:
 
     def _lines(self, question: str, limit: int, first: int) -> tuple[list[str], dict[str, Sentence]]:
         rows: list[str] = []
-        labels_of_rows: dict[str, Sentence] = {}
+        labels: dict[str, Sentence] = {}
         allowed = self._within(question, limit)
         gap, end, heading = False, 0, ""
         title = terms(self.document.title)
-        is_users = self.document.evidence_type in OF_THE_USER
+        is_users = bool(first) and self.document.evidence_type in OF_THE_USER
         for place, (text, sentence) in enumerate(self.parts):
             start, end = end, end + len(text)
             shown = one_line(text)
             if sentence is None:
                 heading = _heading(text) or heading
-            if sentence is None and place in allowed and place:
-                before = self.parts[place - 1][1]
-                sentence = _short(text, before, self.document) or _long(text, before)
-            if sentence is None and place in allowed and first and is_users:
-                if gap:
-                    rows.append(_gap(self.document, start, heading))
-                    gap = False
-                for row, row_sentence in _own_lines(self.document, start, end, title):
-                    label = f"S{first + len(labels_of_rows)}: " if row_sentence else "- "
-                    rows.append(f"{label}{row}")
-                    if row_sentence:
-                        labels_of_rows[label.removesuffix(": ")] = row_sentence
+                if place in allowed and place:
+                    before = self.parts[place - 1][1]
+                    sentence = _short(text, before, self.document) or _long(text, before)
+            if len(shown) > MAX_SENTENCE_CHARS and place not in self.named:
+                shown = f"{shown[:MAX_SENTENCE_CHARS]} (...)"
+            lines: Iterable[tuple[str, Sentence | None]] = [(shown, sentence)]
+            if sentence is None and is_users and place in allowed:
+                lines = _own_lines(self.document, start, end, title)
+            elif sentence is None and not _says_more(text, title):
                 continue
-            too_short = len(shown) < MIN_GAP_CHARS and not _is_own_line(text)
-            if sentence is None and (too_short or not _LETTER.search(shown)):
-                continue
-            if sentence is None and terms(shown) == title:
-                continue  # it stands in the line above
-            if place not in allowed:
+            elif place not in allowed:
                 gap = True
                 continue
             if gap:
                 rows.append(_gap(self.document, start, heading))
                 gap = False
-            if len(shown) > MAX_SENTENCE_CHARS and place not in self.named:
-                shown = f"{shown[:MAX_SENTENCE_CHARS]} (...)"
-            if sentence is None or not first:
-                rows.append(f"- {shown}")  # no text can begin a line that looks like a label
-            else:
-                label = f"S{first + len(labels_of_rows)}"
-                labels_of_rows[label] = sentence
-                rows.append(f"{label}: {shown}")
-        return rows, labels_of_rows
+            for row, row_sentence in lines:
+                label = f"S{first + len(labels)}: " if row_sentence and first else "- "
+                rows.append(f"{label}{row}")  # no text can begin a line that looks like a label
+                if row_sentence and first:
+                    labels[label.removesuffix(": ")] = row_sentence
+        return rows, labels
 
     def _costs(self) -> list[int]:
         """Bytes of each part as it is shown; none of the space between sentences."""
@@ -326,10 +315,15 @@ def _places(text: str, parts: Sequence[tuple[str, Sentence | None]], quotes: Seq
             yield place
 
 
-def _is_own_line(text: str) -> bool:
-    """Tell whether what stands between two sentences is a line by itself, such as a heading of one word."""
+def _says_more(text: str, title: Sequence[str]) -> bool:
+    """Tell whether text between two sentences is shown: a line by itself, or one that is not short.
+
+    Signs are not, and the title, which stands above."""
+    shown = one_line(text)
     first, *lines = (bool(line.strip()) for line in text.split("\n"))
-    return bool(lines) and not first and not lines[-1] and sum(lines) == 1
+    is_own_line = bool(lines) and not first and not lines[-1] and sum(lines) == 1
+    is_shown = is_own_line or len(shown) >= MIN_GAP_CHARS
+    return is_shown and bool(_LETTER.search(shown)) and terms(shown) != title
 
 
 def _heading(text: str) -> str:
