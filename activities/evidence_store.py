@@ -2,14 +2,13 @@
 
 The key of a blob is the SHA-256 of its bytes, so writing twice is harmless, a retry stores nothing new and
 what is read can be checked against its own name. A local folder by default; any address that `obstore`
-knows (`s3://`, `gs://`, `az://`) by configuration. Small blobs that were used lately are remembered: the
-sections of a run find and judge the same works.
+knows (`s3://`, `gs://`, `az://`) by configuration. Small blobs are remembered by the process: the sections
+of a run find and judge the same works, and a blob is never out of date.
 """
 
 import asyncio
 import hashlib
 import re
-from collections import OrderedDict
 from collections.abc import Sequence
 from pathlib import Path
 from urllib.parse import unquote
@@ -24,10 +23,10 @@ from activities.credentials import without_credentials
 from activities.proxies import spare_this_machine
 
 TITLE_CHARS = 300
-MAX_REMEMBERED_BYTES = 8 * 2**20
-"""Bytes that are remembered in all: some five thousand abstracts."""
-MAX_BLOB_BYTES = 256 * 2**10
-"""Bytes of a blob that is remembered: an article, and no report with its evidence."""
+MAX_REMEMBERED = 512
+"""Blobs that are remembered, those that were read or written last."""
+MAX_REMEMBERED_BYTES = 16 * 2**10
+"""Bytes of a blob that is remembered: an abstract or a page, and no article."""
 AT_ONCE = 16
 """Documents read at the same time where there may be many."""
 NO_SPACE = ("no space left", "quota exceeded", "os error 28", "os error 122")
@@ -35,38 +34,6 @@ NO_SPACE = ("no space left", "quota exceeded", "os error 28", "os error 122")
 
 
 _BLOB = re.compile(r"blobs/[0-9a-f]{2}/[0-9a-f]{64}\.[a-z0-9.]{1,16}")
-
-
-class BlobMemory:
-    """The blobs that this process has used last, by key, which need not be read, or written, again.
-
-    A blob is named by its content, so what is remembered is never out of date.
-    """
-
-    def __init__(self, most: int = MAX_REMEMBERED_BYTES) -> None:
-        """`most` is the number of bytes in all."""
-        self._most = most
-        self._bytes = 0
-        self._blobs: OrderedDict[str, bytes] = OrderedDict()
-
-    def __contains__(self, key: str) -> bool:
-        return key in self._blobs
-
-    def get(self, key: str) -> bytes | None:
-        body = self._blobs.get(key)
-        if body is not None:
-            self._blobs.move_to_end(key)
-        return body
-
-    def remember(self, key: str, data: bytes) -> None:
-        """Remember a blob, and forget those that were used longest ago where there is no room."""
-        if len(data) > MAX_BLOB_BYTES or key in self._blobs:
-            return
-        self._blobs[key] = data
-        self._bytes += len(data)
-        while self._bytes > self._most:
-            _, forgotten = self._blobs.popitem(last=False)
-            self._bytes -= len(forgotten)
 
 
 def open_store(url: str) -> ObjectStore:
@@ -97,7 +64,7 @@ class EvidenceStore:
         self._store = store
         self._where = where
         self._folder = folder
-        self._memory = BlobMemory()
+        self._memory: dict[str, bytes] = {}
 
     @classmethod
     def at(cls, url: str) -> "EvidenceStore":
@@ -111,8 +78,14 @@ class EvidenceStore:
         if key in self._memory and self._has(key, len(data)):
             return key
         await self.put_named(key, data)
-        self._memory.remember(key, data)
+        self._remember(key, data)
         return key
+
+    def _remember(self, key: str, data: bytes) -> None:
+        if len(data) <= MAX_REMEMBERED_BYTES:
+            self._memory[key] = data
+            if len(self._memory) > MAX_REMEMBERED:
+                del self._memory[next(iter(self._memory))]
 
     def _has(self, key: str, size: int) -> bool:
         """Whether a folder on this machine has a blob of that size; a bucket is not asked."""
@@ -143,14 +116,11 @@ class EvidenceStore:
             raise DamagedEvidence(
                 f"{key} in the evidence store is damaged: its text is not the one that was stored"
             )
-        self._memory.remember(key, data)
+        self._remember(key, data)
         return data
 
     async def blob_keys(self) -> list[str]:
-        """Return the keys of all blobs, in no order.
-
-        Raises StoreError.
-        """
+        """Return the keys of all blobs, in no order. Raises StoreError."""
         keys: list[str] = []
         try:
             async for page in obstore.list(self._store, prefix="blobs", chunk_size=1000):
@@ -179,9 +149,7 @@ class EvidenceStore:
         )
 
     async def get_many(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
-        if all(ref.blob in self._memory for ref in refs):
-            return [await self.get(ref) for ref in refs]
-        return list(await asyncio.gather(*(self.get(ref) for ref in refs)))
+        return list(await asyncio.gather(*map(self.get, refs)))
 
     async def read_all(self, refs: Sequence[EvidenceRef]) -> list[Evidence | StoreError | ValueError]:
         """Read documents, a few at once, in the order of the references: each, or why it cannot be read."""

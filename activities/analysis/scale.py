@@ -59,18 +59,19 @@ def study_interval(effect: Effect, point: Point, level: float) -> Interval:
     return interval(effect.measure, point.value, z * math.sqrt(point.variance))
 
 
+def wilson(events: int, total: int, z: float) -> tuple[float, float, float]:
+    """Return a share with its score interval (Wilson 1927); `z` of its level, 1.96 for 95 %."""
+    share, square = events / total, z * z / total
+    half = z * math.sqrt((share * (1 - share) + square / 4) / total)
+    return share, (share + square / 2 - half) / (1 + square), (share + square / 2 + half) / (1 + square)
+
+
 def _score_interval(arms: Arms, z: float) -> Interval:
     """Return a risk difference with its hybrid score interval (Newcombe 1998, method 10).
 
     The variance of a group without events is 0, which makes any other interval too narrow."""
-
-    def wilson(events: int, total: int) -> tuple[float, float, float]:
-        share, square = events / total, z * z / total
-        half = z * math.sqrt((share * (1 - share) + square / 4) / total)
-        return share, (share + square / 2 - half) / (1 + square), (share + square / 2 + half) / (1 + square)
-
-    share, low, high = wilson(arms.events, arms.total)
-    other, other_low, other_high = wilson(arms.control_events, arms.control_total)
+    share, low, high = wilson(arms.events, arms.total, z)
+    other, other_low, other_high = wilson(arms.control_events, arms.control_total, z)
     estimate = share - other
     return Interval(
         estimate=estimate,

@@ -7,7 +7,6 @@ import hashlib
 import json
 import os
 from collections.abc import Mapping
-from math import sqrt
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -16,8 +15,6 @@ from activities.contracts.evidence import Frozen, Vigilance
 from activities.logs import log
 
 FILE = Path("state", "second-readers.jsonl")
-Z = 1.96
-"""Of the normal distribution, for 95 %."""
 
 
 class Reading(Frozen):
@@ -64,12 +61,3 @@ def totals(home: Path) -> Mapping[str, Vigilance]:
     for (model, _), vigilance in calls.items():
         by_model[model] = by_model.get(model, Vigilance()) + vigilance
     return by_model
-
-
-def missed_share(vigilance: Vigilance) -> tuple[float, float, float]:
-    """Compute the share of planted errors that a reader missed, with its 95 % interval (Wilson 1927)."""
-    n = vigilance.planted
-    share = vigilance.missed / n
-    middle = (share + Z * Z / (2 * n)) / (1 + Z * Z / n)
-    half = Z * sqrt(share * (1 - share) / n + Z * Z / (4 * n * n)) / (1 + Z * Z / n)
-    return share, max(middle - half, 0.0), min(middle + half, 1.0)

@@ -206,11 +206,11 @@ def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
 
 def lines_of_readers(read: "Mapping[str, Vigilance]") -> list[str]:
     """Return a line for each model that read as second reader in any run of this home."""
-    from activities.roles.readers import missed_share
+    from activities.analysis.scale import wilson
 
     lines: list[str] = []
     for model, vigilance in sorted(read.items()):
-        share, low, high = missed_share(vigilance)
+        share, low, high = wilson(vigilance.missed, vigilance.planted, z=1.96)
         lines.append(
             f"second reader {plain(model)}, all runs: found {vigilance.noticed} of "
             f"{plural(vigilance.planted, 'planted error')} (missed {share:.0%}, "

@@ -7,7 +7,7 @@ import pytest
 
 from activities.contracts.errors import StoreError
 from activities.contracts.evidence import Evidence, Identifiers
-from activities.evidence_store import MAX_BLOB_BYTES, BlobMemory, EvidenceStore
+from activities.evidence_store import EvidenceStore
 from activities.report.archive import report_name
 
 
@@ -41,14 +41,14 @@ async def test_what_was_stored_is_stored_again_when_it_is_gone_or_cut(
     assert await EvidenceStore.at(str(tmp_path)).get(ref) == paper()
 
 
-def test_the_memory_of_blobs_is_limited() -> None:
-    memory = BlobMemory(most=100)
-    for name in "abc":
-        memory.remember(name, bytes(40))
-        memory.get("a")
-    assert [name for name in "abc" if name in memory] == ["a", "c"]
-    memory.remember("large", bytes(MAX_BLOB_BYTES + 1))
-    assert memory.get("large") is None
+async def test_few_and_small_blobs_are_remembered(
+    store: EvidenceStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("activities.evidence_store.MAX_REMEMBERED", 2)
+    keys = [
+        await store.put_bytes(text * size) for text, size in ((b"a", 1), (b"b", 1), (b"c", 1), (b"d", 20_000))
+    ]
+    assert [*store._memory] == keys[1:3]
 
 
 async def test_a_missing_blob_is_an_error_of_the_store(tmp_path: Path) -> None:
