@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from decimal import Decimal
 
-from activities.contracts.evidence import Evidence, Support
+from activities.contracts.evidence import Support
 from activities.contracts.judge import Refused
 from activities.contracts.write import DraftClaim
 from activities.roles.prose import Written
@@ -89,7 +89,8 @@ class Checks:
         claim = gate.decided(claim, decision).replace(problem=problem)
         if claim.state != "ask":
             return claim
-        quotes = [*self._quotes_of(claim, about), *self._operands(claim)]
+        works = [self._documents[name] for name in claim.cites if name in self._documents]
+        quotes = [*gate.quotes_of_figures(claim, works, about), *self._operands(claim)]
         return claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
 
     def _new(self, claim: DraftClaim, decision: gate.Decision) -> tuple[str, ...]:
@@ -136,10 +137,6 @@ class Checks:
         quotes = (s.quote for s in self._shown if s.evidence_id == claim.cites[0])
         quote = next((quote for quote in quotes if gate.is_quote(claim.body, [quote])), "")
         return Support(evidence_id=claim.cites[0], quote=quote) if quote else None
-
-    def _quotes_of(self, claim: DraftClaim, about: str) -> Iterable[Support]:
-        works: list[Evidence] = [self._documents[name] for name in claim.cites if name in self._documents]
-        return gate.quotes_of_figures(claim, works, about)
 
     def _operands(self, claim: DraftClaim) -> Iterable[Support]:
         """Return the sentences that state the numbers and dates of its computations.

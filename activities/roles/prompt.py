@@ -20,7 +20,7 @@ from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
 from activities.messages import counted, english_name
 from activities.models.base import BYTES_PER_TOKEN, estimate
-from activities.roles.role import Prompt, evidence_rules, prompt_file
+from activities.roles.role import EVIDENCE_RULES, Prompt, prompt_file, prompt_text
 from activities.text.sentences import Sentence
 
 MAX_QUESTION_CHARS = 2_000
@@ -77,7 +77,7 @@ def compose(
         return Prompt(system, user, file.version, question=step.question)
     after: list[str] = []
     if role in WORKS_FIRST:
-        rules = evidence_rules()
+        rules = prompt_text(EVIDENCE_RULES)
         system, before = f"{rules}\n\n{guidance}", _asked(step)
         after = [file.text.removesuffix(rules).strip(), *filter(None, inputs)]
 

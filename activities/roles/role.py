@@ -126,6 +126,10 @@ class PromptFile:
     """`role@` and the first eight hex digits of the SHA-256 of the text as it is sent."""
 
 
+EVIDENCE_RULES = "evidence_rules"
+"""The text that every reader of works is sent."""
+
+
 @cache
 def prompt_text(name: str) -> str:
     """Return a text of the folder of prompts; empty where it is not there."""
@@ -133,15 +137,9 @@ def prompt_text(name: str) -> str:
     return file.read_text("utf-8").strip() if file.is_file() else ""
 
 
-@cache
-def evidence_rules() -> str:
-    """Return what every reader of works is told of them."""
-    return prompt_text("evidence_rules")
-
-
 @lru_cache(maxsize=256)
 def prompt_file(role: Role, own: str = "", *, evidence: bool) -> PromptFile:
     """Return the stable text of a role, or the one in its place, with the rules on evidence for readers."""
-    parts = [own.strip() or prompt_text(role), *([evidence_rules()] if evidence else [])]
+    parts = [own.strip() or prompt_text(role), *([prompt_text(EVIDENCE_RULES)] if evidence else [])]
     text = "\n\n".join(parts)
     return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")

@@ -25,7 +25,7 @@ from activities.models.structured import schema_of, without_bounds
 from activities.roles import prompt, question, works
 from activities.roles.allowances import ALLOWANCES, allowance_for
 from activities.roles.prompt import WORKS_FIRST
-from activities.roles.role import ROLES, evidence_rules, prompt_file, spec_of
+from activities.roles.role import ROLES, prompt_file, prompt_text, spec_of
 from activities.roles.runner import RoleThinker
 from activities.text.normal_form import verbatim
 from tests.activities.roles.conftest import DOCUMENTS, MODEL, QUESTION, Case
@@ -42,7 +42,7 @@ READERS: list[Role] = [
 async def test_every_role_has_its_own_prompt_which_does_not_change_with_the_step(case: Case) -> None:
     case.server.script(sensible)
     changed = {"question": "Something else about metformin and dementia?", "scope": "other"}
-    rules = evidence_rules()
+    rules = prompt_text("evidence_rules")
     for role in ROLES:
         charged = await case.thinker.think(role, case.step(role))
         await case.thinker.think(role, case.step(role).model_copy(update=changed))
