@@ -61,7 +61,6 @@ def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, .
 
 
 def as_claim(draft: DraftClaim) -> Claim:
-    """Make the claim of a report of a sentence that stands."""
     draft = draft.replace(text=clean(draft.text))
     if draft.cells:
         draft = draft.shaped((clean(head), clean(field)) for head, field in draft.cells)
@@ -97,12 +96,13 @@ class Checks:
         """Quotes that are printed in the place of refused sentences."""
         self.quotes_refused = 0
         """Quotes that no longer stand beside others that do."""
+        self.left_out = 0
+        """Rows of tables and headings that do not stand, in whose place nothing is printed."""
         self.repeats: dict[str, str] = {}
         """Id of a claim that was left out -> id of the claim that says the same."""
 
     @property
     def standing(self) -> list[Claim]:
-        """The sentences of the writers that stand, those of the answers of sections included."""
         return [claim for section in self.sections for claim in (*section.answer, *section.claims)]
 
     def supports(self, supports: Iterable[Support]) -> Checked:
@@ -113,7 +113,6 @@ class Checks:
     def drop(
         self, text: str, reasons: Sequence[Statement], kind: RefusedKind, section: str, ids: Iterable[str]
     ) -> None:
-        """Record what was refused, as the report lists it."""
         self.dropped.append(
             Dropped(
                 text=text,
@@ -145,6 +144,9 @@ class Checks:
             texts = " ".join(_of_letter(claim) for claim in cut)
             self.statements.append(Statement.of("letter_cut", sentences=len(cut), texts=texts))
         passages = tuple(filter(None, (self._passage(passage, name) for passage in draft.passages)))
+        headings = (paragraph.heading for paragraph in draft.paragraphs if paragraph.heading)
+        self.left_out += sum(heading.state != "stands" for heading in headings)
+        self.left_out += sum(c.is_row and not c.letter and c.id not in sent for c in draft.claims)
         blocks = [("", quoted) for quoted in _quotes(passages, name)] or self._blocks(shown, name)
         lost = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
         self.written[name] = sum(refusal.kind == "claim" for refusal in planned.draft.refused) + len(
@@ -238,13 +240,11 @@ def _quotes(passages: Iterable[Passage], section: str) -> list[list[Claim]]:
 
 
 def _of_letter(claim: DraftClaim) -> str:
-    """Word a sentence that a letter lost, with the reason."""
     reason = reasons_text([claim.problem]) if claim.problem else sentence(Statement.of("not_read"))
     return f"{quoted(shortened(clean(claim.text), MAX_CUT_CHARS))} ({reason})."
 
 
 def reasons_text(reasons: Iterable[Statement]) -> str:
-    """Word reasons as the end of a sentence."""
     return "; ".join(dict.fromkeys(map(sentence, reasons)))
 
 

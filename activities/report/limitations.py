@@ -60,8 +60,6 @@ def limitations(
     if general := len({claim.id for claim in report.sentences() if claim.kind == "background"}):
         statements.append(Statement.of("general_knowledge", sentences=general))
     codes = Counter(item.statement.code for item in checks.dropped)
-    if codes["not_read"]:
-        statements.append(Statement.of("unread", sentences=codes["not_read"]))
     if codes["not_confirmed"]:
         read = report.verification.vigilance
         missed = Statement.of(
@@ -73,12 +71,14 @@ def limitations(
         for item in checks.dropped
         if item.section not in lossy and item.statement.code not in ("not_read", "not_confirmed")
     )
-    if dropped["claim"] and unanswered is None:
-        statements.append(Statement.of("claims_refused", claims=dropped["claim"]))
-    if dropped["wording"]:
-        statements.append(Statement.of("wordings_replaced", claims=dropped["wording"]))
-    if checks.quotes_refused:
-        statements.append(Statement.of("quotes_refused", quotes=checks.quotes_refused))
+    counted = (
+        ("unread", "sentences", codes["not_read"]),
+        ("claims_refused", "claims", dropped["claim"] if unanswered is None else 0),
+        ("wordings_replaced", "claims", dropped["wording"]),
+        ("parts_refused", "parts", checks.left_out),
+        ("quotes_refused", "quotes", checks.quotes_refused),
+    )
+    statements += [Statement.of(code, **{name: count}) for code, name, count in counted if count]
     if step.usage.cost_microusd is None:
         statements.append(Statement.of("price_unknown"))
     statements += inputs
@@ -124,7 +124,13 @@ def missing_name(step: PublishInput) -> Statement | None:
     """State the rarest name of the question, where it occurs nowhere and no model has read."""
     words, documents = absent_words(step)
     name = next((word.word for word in words if word.decides), "")
-    return Statement.of(NAME_ABSENT, word=name, documents=documents) if name else None
+    return Statement.of(NAME_ABSENT, word=name, documents=documents, **_partly(step)) if name else None
+
+
+def _partly(step: PublishInput) -> dict[str, int]:
+    """Count the files of folders that were not read, or only in part: their rest may have any word."""
+    partly = max((search.set_aside for search in step.searches if search.documents), default=0)
+    return {"partly": partly} if partly else {}
 
 
 def absent_words(step: PublishInput) -> tuple[tuple[AbsentWord, ...], int]:
@@ -163,7 +169,8 @@ def _absent(step: PublishInput) -> list[Statement]:
         return []
     instead = tuple(", ".join(word.instead) for word in words)
     named = tuple(word.word for word in words)
-    return [Statement.of("words_absent", words=named, instead=instead, documents=documents)]
+    absent = Statement.of("words_absent", words=named, instead=instead, documents=documents, **_partly(step))
+    return [absent]
 
 
 def why_unanswered(step: PublishInput, dropped: int) -> Statement:

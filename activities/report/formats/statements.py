@@ -190,6 +190,7 @@ VALUES: Mapping[str, Callable[[Statement], str]] = {
     "share": lambda s: "all" if s.number("items") == s.number("of") else "some",
     "shown_in": lambda s: s.text("step"),
     "how": lambda _s: install("analysis"),
+    "partly": lambda s: "yes" if s.number("partly") else "no",
     "evidence": lambda s: _(EVIDENCE.get(s.text("grade"), s.text("grade"))),  # type: ignore[call-overload]
 }
 """Values that are shown in other words than they have."""
@@ -205,7 +206,14 @@ def _words_absent(s: Statement) -> str:
         "{words} does not occur in any document searched ({count}).",
         "{words} do not occur in any document searched ({count}).",
         len(words),
-    ).format(words=listed(words), count=number(s.number("documents")))
+    )
+    if s.number("partly"):
+        text = ngettext(
+            "{words} does not occur in what was read of the documents searched ({count}).",
+            "{words} do not occur in what was read of the documents searched ({count}).",
+            len(words),
+        )
+    text = text.format(words=listed(words), count=number(s.number("documents")))
     other = _("Another name for {word} that does occur: {names}.")
     pairs = zip(words, s.texts("instead"), strict=True)
     return " ".join((text, *(other.format(word=word, names=names) for word, names in pairs if names)))
@@ -337,8 +345,18 @@ WORDING: Mapping[str, Wording] = {
         N_("nothing that was found is close enough to the question (works found: {items})")
     ),
     "words_absent": _words_absent,
-    "name_absent": N_(
-        "“{word}”, the rarest name in the question, does not occur in any document searched ({documents})."
+    "name_absent": Choice(
+        "partly",
+        {
+            "no": N_(
+                "“{word}”, the rarest name in the question, does not occur in any document searched "
+                "({documents})."
+            )
+        },
+        N_(
+            "“{word}”, the rarest name in the question, does not occur in what was read of the documents "
+            "searched ({documents})."
+        ),
     ),
     # searching
     "searches_failed": N_(
@@ -451,6 +469,7 @@ WORDING: Mapping[str, Wording] = {
         "before you act on them."
     ),
     "claims_refused": N_("Sentences left out because they did not pass the checks: {claims}."),
+    "parts_refused": N_("Table rows and headings left out because they did not pass the checks: {parts}."),
     "wordings_replaced": N_("Sentences whose wording was refused, replaced by their quotes: {claims}."),
     "draft_lost": N_(
         "The checks refused {lost} of the {drafted} sentences written for “{title}”; where one had a quote, "

@@ -141,6 +141,8 @@ def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its
     assert shown.paragraphs[0].heading is None, "a heading that nobody confirmed"
     report = report_of(fallen)
     assert (report.verification.fell, report.verification.replaced) == (2, 1)
+    text = words_of(report).rpartition("What is not shown")[2]
+    assert "Table rows and headings left out because they did not pass the checks: 2." in text
 
 
 def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives() -> None:

@@ -210,6 +210,13 @@ def test_without_a_model_a_name_that_occurs_nowhere_leaves_the_question_open() -
     assert INFECTION.rstrip(".") in report.executive_summary
     folder = SearchRecord(source="library", query="q", status="ok", documents=12)
     assert build_report(PASSAGES.replace(searches=(folder,)), WORKS).unanswered is None, "the folder has it"
+    absent = PASSAGES.sections[0].draft.absent
+    cut = folder.replace(query=PASSAGES.question, set_aside=1, absent=absent)
+    step = PASSAGES.replace(searches=(cut,), question="Is keyhole surgery of the appendix safe?")
+    report = build_report(step, WORKS)
+    for text in (words_of(report), report.executive_summary):
+        assert "in what was read of the documents searched (15)" in text
+        assert "in any document" not in text
 
 
 def test_without_a_model_a_section_whose_works_another_quotes_is_not_said_to_have_none() -> None:
