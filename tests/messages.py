@@ -3,21 +3,22 @@
 `--update` adds new messages to the catalogues, without a translation, and removes those that are gone.
 """
 
+import re
 import sys
 from collections.abc import Iterator
 from functools import cache
-from itertools import chain
 from pathlib import Path
 
 from babel.messages.catalog import Catalog
-from babel.messages.extract import extract_from_dir
+from babel.messages.extract import extract_from_file
 from babel.messages.pofile import read_po, write_po
 
 from activities.messages import CATALOGUES, FOLDER
 
 ROOT = Path(__file__).parents[1]
 FOLDERS = (ROOT / "activities", ROOT / "client" / "reports")
-METHODS = [("**.py", "python"), ("**.jinja", "jinja2")]
+METHODS = {".py": "python", ".jinja": "jinja2"}
+MARKS = re.compile(r"(?<!\w)(?:N?_|ngettext)\(")
 KEYWORDS = {"_": None, "N_": None, "ngettext": (1, 2)}
 
 
@@ -30,14 +31,21 @@ def written() -> Catalog:
         plurals[one] = (one, many)
     # `Plural(N_(one), N_(many))` is one message with two forms
     others = {many for _, many in plurals.values()}
-    for _file, _line, message, _comments, context in chain(
-        *(extract_from_dir(folder, METHODS, keywords=KEYWORDS) for folder in FOLDERS)
-    ):
+    for message, context in _marked():
         text = message if isinstance(message, str) else tuple(message)
         if isinstance(text, str) and text in others and text not in plurals:
             continue
         catalogue.add(plurals.get(text, text) if isinstance(text, str) else text, context=context)
     return catalogue
+
+
+def _marked() -> Iterator[tuple[str | tuple[str, ...], str | None]]:
+    """The messages of the files that have any: to take every file apart lasts three times as long."""
+    for suffix, method in METHODS.items():
+        for path in sorted(path for folder in FOLDERS for path in folder.rglob(f"*{suffix}")):
+            if MARKS.search(path.read_text("utf-8")):
+                for _line, message, _comments, context in extract_from_file(method, path, KEYWORDS):
+                    yield message, context
 
 
 def _pairs() -> Iterator[tuple[str, str]]:

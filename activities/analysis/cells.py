@@ -114,7 +114,6 @@ def _held(cell: Cell) -> frozenset[Decimal]:
 
 
 def _stand_together(cells: Mapping[str, Cell], numbers: Mapping[str, Decimal]) -> bool:
-    """Tell whether the numbers of a row are those of one effect that its sentence states."""
     quotes = {_quote(cells[column]) for column in INTERVAL}
     return len(quotes) == 1 and has_interval(quotes.pop(), *(numbers[column] for column in INTERVAL))
 

@@ -156,7 +156,6 @@ def is_turned(study_effect: StudyEffect | AppraisedWork, effect: Effect | None) 
 
 
 def is_of_means(work: WorkFigures, effect: Effect) -> bool:
-    """Tell whether an effect is made of the means of both groups."""
     return effect.measure == "SMD" or (effect.measure == "MD" and "estimate" not in work.figures)
 
 

@@ -129,7 +129,6 @@ def _are_ends(number: Number, other: Number, low: Decimal, high: Decimal) -> boo
 
 
 def states_effect(sentence: str) -> bool:
-    """Tell whether a sentence states a measure with an interval of some level."""
     has_level = any(number.role == "level" for number in read(sentence).numbers)
     return has_level and len(figures(sentence)) > 1 and bool(measures_in(sentence))
 
@@ -293,7 +292,6 @@ def _is_usable(effect: Effect) -> bool:
 
 
 def _of_shares(shares: Shares) -> Arms:
-    """Events of percentages, each at most half a participant off."""
     return Arms(
         events=round(shares.percent * shares.total / 100),
         total=shares.total,

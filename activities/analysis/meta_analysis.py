@@ -149,7 +149,6 @@ def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> It
 
 
 def effects_in(analysis: Analysis) -> tuple[Effect, ...]:
-    """Every effect of an analysis, pooled or not."""
     pooled = (row.effect for pool in analysis.pools for row in pool.rows)
     return (*pooled, *(not_pooled.effect for not_pooled in analysis.not_pooled))
 
@@ -267,7 +266,6 @@ def of_generated(generated: GeneratedAnalysis, expected: Expected) -> Verdict:
 
 
 def interval_of(generated: GeneratedAnalysis) -> Interval | None:
-    """Return what a generated program returned, where it is an interval around an estimate."""
     if generated.failed or generated.estimate is None or generated.low is None or generated.high is None:
         return None
     result = Interval(estimate=generated.estimate, low=generated.low, high=generated.high)

@@ -50,7 +50,6 @@ def with_verdicts(
 
 
 def _offered(candidates: Sequence[Candidate]) -> Iterator[tuple[str, Candidate, Side, Support]]:
-    """Yield every quote with an id, its candidate and its side."""
     for number, candidate in enumerate(candidates, start=1):
         for side in STATEMENTS:
             quotes: tuple[Support, ...] = getattr(candidate, side)

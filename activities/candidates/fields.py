@@ -82,7 +82,6 @@ def of_application(facts: Mapping[str, str]) -> RegulatoryCode | None:
 
 
 def of_molecule(facts: Mapping[str, str]) -> RegulatoryCode | None:
-    """Return the code of a ChEMBL molecule; None when its phase is not known."""
     if facts.get("withdrawn"):
         return "withdrawn"
     try:

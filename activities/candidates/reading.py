@@ -132,7 +132,6 @@ def targets(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
 
 
 def accessions(records: Iterable[Evidence]) -> tuple[str, ...]:
-    """UniProt accessions that the records name, each once, in order."""
     named = (part for r in records for part in r.facts.get("accessions", "").split("; "))
     return tuple(dict.fromkeys(filter(None, named)))
 
@@ -275,7 +274,6 @@ class Standing:
 
     @property
     def quotes(self) -> tuple[Support, ...]:
-        """The words of each record."""
         section = section_of(self.label, "indications_and_usage") if self.label else ""
         pairs = (
             (self.label, shortened(section)),
@@ -309,7 +307,6 @@ def is_record_of_another(item: Evidence, name: str) -> bool:
 
 
 def facts_of(record: Evidence | None, *names: str) -> str:
-    """Return what a record says under these names, in one line."""
     return ", ".join(filter(None, (record.facts.get(name, "") for name in names))) if record else ""
 
 

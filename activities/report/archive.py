@@ -124,7 +124,6 @@ class Archive:
         return tuple(versions)
 
     async def version(self, version: Version) -> Report:
-        """Read a later version itself."""
         return Report.model_validate_json(await self.store.get_bytes(version.blob))
 
     async def add_version(self, first: Report, later: Report, version: Version) -> bool:

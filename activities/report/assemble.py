@@ -150,7 +150,6 @@ def _title(step: PublishInput, edited: str) -> str:
 
 
 def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:
-    """Say why a section has no claim; None when it has one."""
     if section.claims:
         return None
     if planned.status in ("failed", "cancelled"):

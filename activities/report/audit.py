@@ -32,7 +32,6 @@ class Examination:
         return not self.faults()
 
     def faults(self) -> list[str]:
-        """Everything that is wrong, one sentence each."""
         return [*(fault for bearer in self.bearers for fault in bearer.faults()), *self.problems]
 
 

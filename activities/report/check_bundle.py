@@ -52,7 +52,6 @@ class CheckedBearer:
         return not self.faults()
 
     def faults(self) -> tuple[str, ...]:
-        """Everything that is wrong, one sentence each."""
         return (*(quote.problem for quote in self.quotes if quote.problem), *self.problems)
 
 

@@ -103,7 +103,6 @@ def repetitions(step: PublishInput) -> dict[str, str]:
 
 
 def _onto(revised: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> Callable[[C], tuple[C, ...]]:
-    """Make the function that changes one sentence."""
     gone, works = set(revised.removed), set(revised.works)
     again: dict[str, DraftClaim] = {
         sentence.id: sentence for sentence in (*revised.sentences, *revised.edited)
@@ -176,7 +175,6 @@ def _renamed(draft: SectionDraft, section: str, before: SectionDraft) -> Section
 
 
 def sentence_of(step: PublishInput, name: str) -> DraftClaim | None:
-    """Return a sentence of a report by its id."""
     drafted = [sentence for planned in step.sections for sentence in planned.draft.sentences]
     edited = step.edited.sentences if step.edited else ()
     return next((claim for claim in (*drafted, *edited) if claim.id == name), None)

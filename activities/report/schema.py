@@ -115,7 +115,6 @@ class ReportSection(Frozen):
     empty_because: Statement | None = None
 
     def changed(self, change: Callable[[Claim], Claim]) -> Self:
-        """Apply `change` to each sentence."""
         return self.replace(answer=tuple(map(change, self.answer)), claims=tuple(map(change, self.claims)))
 
 
@@ -208,7 +207,6 @@ class Report(Head, ReportParts):
             yield from section.claims
 
     def changed(self, change: Callable[[Claim], Claim]) -> Self:
-        """Apply `change` to each sentence."""
         return self.replace(
             answer=tuple(map(change, self.answer)),
             mechanism=tuple(map(change, self.mechanism)),

@@ -173,7 +173,6 @@ def participants(item: Evidence, judged: WorkJudgement | None) -> int | None:
 
 
 def is_in_people(item: Evidence, judged: WorkJudgement | None) -> bool:
-    """Whether a work is known to be a study in people."""
     return kind_of(item, judged) in CLINICAL or bool(participants(item, judged))
 
 
@@ -198,13 +197,11 @@ def grade_of(kind: EvidenceType) -> Grade:
 
 
 def best_grade(items: Iterable[Evidence], judged: Mapping[str, WorkJudgement]) -> Grade:
-    """Return the grade of the strongest of some works."""
     grades = {strength(item, judged.get(item.evidence_id)) for item in items}
     return next((grade for grade in get_args(Grade) if grade in grades), "weak")
 
 
 def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:
-    """Collect what is known of a work beside its effects."""
     kind = kind_of(item, judged)
     return WorkFacts(
         design=kind,

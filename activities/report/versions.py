@@ -194,7 +194,6 @@ def _after(before: Standing, verdict: StandingVerdict) -> Standing:
 
 
 def _opening(before: Report, version: Version) -> Statement:
-    """State what a refreshed version changes."""
     works = tuple(
         _("[{number}] “{title}” is {standing}").format(
             number=c.number, title=clean(c.title), standing=_(STANDING_SENTENCES[c.after])

@@ -98,7 +98,6 @@ def words_for(words: Words, cited: Sequence[Evidence], searches: Sequence[Search
 
 
 def with_strength(claim: Claim, works: Mapping[str, Grade | None]) -> Claim:
-    """Add to a claim the grade that its works share, if any."""
     grades = {works.get(support.evidence_id) for support in claim.support}
     return claim.replace(strength=grades.pop() if len(grades) == 1 else None)
 

@@ -77,12 +77,10 @@ def bibtex(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
 
 
 def ris(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
-    """Write one record a reference."""
     return ris_of(items(report, evidence))
 
 
 def ris_of(works: Iterable["Item"]) -> bytes:
-    """Write one record a work."""
     lines = []
     for item in works:
         number = item.ids["PMID"] or item.ids["NCT"]
@@ -96,7 +94,6 @@ def ris_of(works: Iterable["Item"]) -> bytes:
 
 
 def csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
-    """Write the references as CSL-JSON."""
     made = []
     for item in items(report, evidence):
         row: dict[str, object] = {

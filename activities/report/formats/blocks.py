@@ -216,7 +216,6 @@ class Table:
 
     @property
     def quoted(self) -> bool:
-        """True where a field opens the sentence that it is from."""
         return any(isinstance(p, Run) and p.quote for row in self.rows for cell in row for p in cell.parts)
 
 
@@ -301,7 +300,6 @@ def on_paper(made: Document) -> Iterator[Chapter]:
 
 
 def bullets(texts: Iterable[str]) -> Iterator[Bullets]:
-    """List plain texts; nothing for none."""
     if items := tuple((Run(clean(text)),) for text in texts):
         yield Bullets(items)
 

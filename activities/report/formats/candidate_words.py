@@ -113,7 +113,6 @@ def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
 
 
 def _with(text: str, details: Sequence[str]) -> str:
-    """Put details in brackets behind a text; return them alone without a text."""
     extra = clean(", ".join(filter(None, details)))
     return f"{text} ({extra})" if text and extra else text or extra
 

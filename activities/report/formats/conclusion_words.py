@@ -448,7 +448,6 @@ def _ranges(works: Iterable[AppraisedWork]) -> Iterator[str]:
 
 
 def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
-    """Return the sentence of a conclusion with its references."""
     claim = DraftClaim(
         text=sentence_of(conclusion),
         support=tuple(quote for work in conclusion.works for quote in work.support),
@@ -533,7 +532,6 @@ def _people(work: AppraisedWork) -> int | None:
 
 
 def _p_value(stated: str) -> str:
-    """Write `0.07` and `<.001` as `p = 0.07` and `p < .001`."""
     sign, value = (stated[:1], stated[1:]) if stated[:1] in ("<", ">", "=", "≤", "≥") else ("=", stated)
     return decimals(f"p {sign} {value.strip()}") if stated else ""
 

@@ -38,7 +38,6 @@ def docx(report: Report) -> bytes:
 
 @in_its_language
 def written(made: page.Document) -> bytes:
-    """Write a tree of blocks as a Word document."""
     import docx as library
 
     word = library.Document()

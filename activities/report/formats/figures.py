@@ -111,7 +111,6 @@ def drawing(name: str, title: str, words: str, content: "Sequence[Panel] | Seque
 
 
 def titled(svg: str, title: str) -> str:
-    """Put the title above a figure that stands alone."""
     high = int(_HEIGHT.search(svg)[1]) + TITLE_HEIGHT  # type: ignore[index]  # each template states it
     line = f'<text class="fig-text fig-lead" x="0" y="-10">{escape(title)}</text></svg>'
     whole = _HEIGHT.sub(f'viewBox="0 -{TITLE_HEIGHT} 360 {high}"', svg, count=1)
@@ -236,7 +235,6 @@ def panel(
 
 
 def pool_panel(pool: Pool) -> Panel | None:
-    """Place the studies of a pool, its estimates and its prediction interval."""
     p = decimals(f"p = {pool.q_p:.3f}" if pool.q_p >= 0.001 else "p < 0.001")
     q, tau2 = decimals(f"Q = {pool.q:.2f}"), decimals(f"\u03c4\u00b2 = {pool.tau2:.4f}")
     return panel(
@@ -308,7 +306,6 @@ def _pooled(report: Report) -> Iterator[Panel | None]:
 
 
 def _effects(report: Report) -> Iterator[Panel | None]:
-    """Place effects by outcome and measure: those of conclusions with their pools, and those listed."""
     labels = {reference.evidence_id: label_of(reference) for reference in report.references}
     analysis = ANALYSIS.shown(report)
     concluded = CONCLUSIONS.shown(report)
@@ -342,7 +339,6 @@ def _effects(report: Report) -> Iterator[Panel | None]:
 
 
 def stated_interval(effect: Effect) -> Interval | None:
-    """Return the interval that a work states; None where it states none."""
     if effect.estimate is None or effect.low is None or effect.high is None:
         return None
     return Interval(estimate=effect.estimate, low=effect.low, high=effect.high)

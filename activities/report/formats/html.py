@@ -29,7 +29,6 @@ def html(report: Report) -> bytes:
 
 @in_its_language
 def written(made: page.Document) -> bytes:
-    """Write a tree of blocks as a whole page."""
     css, code = style(), script()
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(code)}'; "

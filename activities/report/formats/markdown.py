@@ -26,7 +26,6 @@ def markdown(report: Report) -> bytes:
 
 @in_its_language
 def written(made: page.Document) -> bytes:
-    """Write a tree of blocks as Markdown."""
     parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
     for chapter in page.on_paper(made):
         parts += _chapter(chapter)

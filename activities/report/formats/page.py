@@ -99,7 +99,6 @@ def _text(text: str, kind: TextKind = "plain") -> Iterator[Text]:
 
 
 def _says(text: str, other: str) -> bool:
-    """Tell whether a text has nearly all content words of another."""
     terms_of_other, terms_of_text = terms(other), set(terms(text))
     return sum(word in terms_of_text for word in terms_of_other) >= MIN_TOLD * max(len(terms_of_other), 1)
 
@@ -203,7 +202,6 @@ class _Page:
         return blocks
 
     def _line(self, section: ReportSection) -> Parts:
-        """Show in a line what a section found."""
         first = self._fresh(section.answer[:1])
         link = Run(f"{words.heading(section)}:", "bold", anchor=self._anchor(section))
         return (link, *self._sentences(first, ":")) if first else ()
@@ -267,7 +265,6 @@ class _Page:
         return self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=first)
 
     def _sentences(self, claims: Iterable[Claim], stop: str) -> Iterator[Part]:
-        """Show sentences, each behind its lead, which ends with `stop`."""
         for claim in claims:
             if lead := clean(claim.lead):
                 end = ":" if claim.body[:1].islower() else stop.replace(".", full_stop(lead))
@@ -301,7 +298,6 @@ class _Page:
         return Text(tuple(self._sentences(claims, ".")), kind)
 
     def _letter(self, claims: list[Claim]) -> Iterator[Block]:
-        """Show a letter, and below it the works that its sentences rest on."""
         yield Group(tuple(self._shaped(*part) for part in shapes_within(claims)), "letter")
         for statement in self.report.statements:
             if statement.code == "letter_cut":
@@ -367,7 +363,6 @@ class _Page:
                 yield claim
 
     def _passage(self, passage: QuotedPassage, anchor: str) -> Group:
-        """Show a passage with its work; what stands around it is told apart."""
         reference = self.quotes.references[passage.evidence_id]
         supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
         quotes = tuple(replace(quote, same=True) for quote in self.quotes.quotes("", supports))

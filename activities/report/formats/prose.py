@@ -65,13 +65,11 @@ def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
 
 
 def plain_text(claim: Claim, numbers: Mapping[str, int]) -> str:
-    """Write a claim as plain text, with its citations."""
     lead = f"{clean(claim.lead)}: " if claim.lead else ""
     return lead + (clean(claim.body) if claim.letter else _cited(claim, numbers, clean))
 
 
 def general_mark(claim: Claim) -> str:
-    """Mark a sentence that no work states; empty for all others."""
     return f"({_(GENERAL)})" if claim.kind == "background" else ""
 
 
@@ -293,7 +291,6 @@ def _head(claim: Claim) -> tuple[str, ...] | None:
 
 
 def items(claims: Iterable[Claim]) -> list[list[Claim]]:
-    """Part the sentences of a list into its items."""
     parted: list[list[Claim]] = []
     for claim in claims:
         parted.append([claim]) if claim.begins or not parted else parted[-1].append(claim)
@@ -336,7 +333,6 @@ def scored(scores: Mapping[str, int], reasons: Mapping[str, str]) -> str:
 
 
 def iteration_text(record: IterationRecord) -> str:
-    """Write an iteration in Markdown, below a heading."""
     where = f"{record.section}, iteration" if record.section else "Iteration"
     listed = "\n".join(f"- {escape_markdown(f'{word}: {text}')}" for word, text in rows(record) if text)
     return f"### {where} {record.iteration}\n\n{listed}"

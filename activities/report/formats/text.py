@@ -112,7 +112,6 @@ ENDS = tuple(".?!\u3002\uff01\uff1f\u0964\u061f\u06d4")
 
 
 def quoted_markdown(text: str) -> str:
-    """Make a block quote of Markdown."""
     return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
 
 

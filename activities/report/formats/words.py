@@ -300,7 +300,6 @@ def continues(report: Report) -> str:
 
 
 def refused_rows(report: Report) -> tuple[tuple[str, ...], ...]:
-    """List everything that was refused, with its reason."""
     titles = {section.id: clean(section.title) for section in report.sections}
     return tuple(
         (
@@ -347,7 +346,6 @@ def limits(report: Report) -> tuple[str, ...]:
 
 
 def account(report: Report) -> str:
-    """Say in a few sentences how a report was made."""
     method = report.methodology
     parts = (
         ended(kicker(report)),
@@ -434,7 +432,6 @@ def spent(report: Report) -> str:
 
 
 def kicker(report: Report) -> str:
-    """Word `Research report, 21 November 2026`."""
     return _("Research report, {date}").format(date=day(clean(report.generated_at)))
 
 

@@ -61,7 +61,6 @@ class CandidatesReport(ReportPart):
     async def read_stored(
         self, store: EvidenceStore, step: PublishInput, *, patient: bool
     ) -> tuple[Mapping[str, CandidateFindings], Iterable[Statement]]:
-        """Read what was looked up of each candidate, by name."""
         findings: dict[str, CandidateFindings] = {}
         notes: list[Statement] = []
         for candidate in CANDIDATES.of_input(step):
@@ -93,7 +92,6 @@ class CandidatesReport(ReportPart):
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> tuple[Candidate, ...]:
-        """Check quotes, names and fields of every candidate, and make its page."""
         findings = cast(Mapping[str, CandidateFindings], stored or {})
         by_id = {work.evidence_id: work for work in judgements}
         judged, made = step.written_by == "model", []
@@ -287,7 +285,6 @@ def _field(
 
 
 def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
-    """Keep of entries that say the same of one record the first."""
     once: dict[tuple[str, str, str], FieldEntry] = {}
     for entry in entries:
         once.setdefault((entry.url or entry.evidence_id, entry.code, entry.text.casefold()), entry)

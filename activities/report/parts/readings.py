@@ -17,7 +17,6 @@ class ReadingsReport(ReportPart):
     """Lists the readings of the question."""
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
-        """Yield the chapter, where anything was asked back."""
         if readings := READINGS.shown(report):
             yield Chapter("readings", _(TITLE), tuple(bullets(clean(reading.text) for reading in readings)))
 

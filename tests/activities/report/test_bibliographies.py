@@ -1,6 +1,6 @@
 import json
-import re
 
+import rispy
 from bibtexparser.entrypoint import parse_string
 
 from activities.contracts.evidence import Identifiers
@@ -49,35 +49,12 @@ def test_citation_keys_are_what_people_write() -> None:
     assert many[29] == "Doe2009ad"
 
 
-def ris_records(text: str) -> list[dict[str, list[str]]]:
-    """RIS by its own rule: a tag of two characters, two spaces, a hyphen, a space; `TY` begins a record and
-    `ER` ends it. Written apart from the library that writes the file."""
-    records: list[dict[str, list[str]]] = []
-    current: dict[str, list[str]] | None = None
-    for line in filter(None, text.splitlines()):
-        assert re.match(r"[A-Z][A-Z0-9]  - ?", line), line
-        tag, value = line[:2], line[6:]
-        if tag == "TY":
-            assert current is None
-            current = {}
-        assert current is not None
-        current.setdefault(tag, []).append(value)
-        if tag == "ER":
-            records.append(current)
-            current = None
-    assert current is None
-    return records
-
-
 def test_ris_and_csl_are_what_other_programs_read() -> None:
-    first, second = ris_records(render(REPORT, "ris", DOCUMENTS).decode())
-    assert first["TY"] == ["JOUR"]
-    assert first["AU"] == ["Doe, J. A.", "Roe, B."]
-    assert first["DO"] == ["10.1016/s0140-6736(20)1234-5"]
-    assert first["PY"] == ["2020"]
-    assert first["ID"] == ["Doe2020"]
-    assert second["AU"] == ["M\u00fcller, K."]
-    assert len(ris_records(render(hostile(), "ris").decode())) == 1
+    first, second = rispy.loads(render(REPORT, "ris", DOCUMENTS).decode())
+    assert (first["type_of_reference"], first["year"], first["id"]) == ("JOUR", "2020", "Doe2020")
+    assert (first["authors"], first["doi"]) == (["Doe, J. A.", "Roe, B."], "10.1016/s0140-6736(20)1234-5")
+    assert second["authors"] == ["M\u00fcller, K."]
+    assert len(rispy.loads(render(hostile(), "ris").decode())) == 1
     first = json.loads(render(REPORT, "csl"))[0]
     assert first["author"] == [{"family": "Doe", "given": "J. A."}, {"family": "Roe", "given": "B."}]
     assert first["issued"] == {"date-parts": [[2020]]}

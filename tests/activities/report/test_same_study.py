@@ -36,6 +36,22 @@ OTHER = ARTICLE.replace(
 )
 
 
+def test_works_of_one_trial_are_one_study_and_a_review_that_names_it_is_another() -> None:
+    texts = {
+        "NCT00000001 enrolled 120 patients.": 1,
+        "Ten years of NCT00000001.": 1,
+        "Of them 500 adults were enrolled (ISRCTN12345678).": 2,
+        "Later results of ISRCTN12345678.": 2,
+        "In all, 501 participants were recruited.": 3,
+    }
+    works = [
+        pubmed(n, f"Number {n}", text, "observational", identifiers=Identifiers())
+        for n, text in enumerate(texts)
+    ]
+    review = works[0].replace(evidence_id="review", evidence_type="systematic_review")
+    assert list(studies([*works, review]).values()) == [*texts.values(), 4]
+
+
 def test_abstracts_under_the_doi_of_their_supplement_are_two_studies() -> None:
     other = OTHER.replace(identifiers=ARTICLE.identifiers, authors=("Anna Lund",))
     again = other.replace(evidence_id="doc:1")
