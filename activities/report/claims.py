@@ -157,13 +157,12 @@ class Checks:
             self.without_lead.add(name)
         first = {claim.id: claim.text for claim in draft.claims}
         self.replaced += sum(first.get(claim.id) != claim.text for claim in shown.claims)
+        question = clean(planned.section.key_question)
         self.sections.append(
             ReportSection(
                 id=name,
-                title=title
-                or clean(planned.section.key_question)
-                or _("Section {number}").format(number=place),
-                key_question=clean(planned.section.key_question),
+                title=title or question or _("Section {number}").format(number=place),
+                key_question=question,
                 markdown="",
                 status=planned.status,
                 claims=tuple(claim for _, claims in blocks for claim in claims),

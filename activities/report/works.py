@@ -90,11 +90,9 @@ def references(
 
 def words_for(words: Words, cited: Sequence[Evidence], searches: Sequence[SearchRecord]) -> Words:
     """Choose what a report calls what was read: for a person's own documents, words of documents."""
-    if cited:
-        from_library = all(item.source == "library" and item.evidence_type == "document" for item in cited)
-    else:
-        from_library = bool(searches) and all(search.source == "library" for search in searches)
-    return OWN_DOCUMENTS if from_library else words
+    own = [item.source == "library" and item.evidence_type == "document" for item in cited]
+    own = own or [search.source == "library" for search in searches]
+    return OWN_DOCUMENTS if own and all(own) else words
 
 
 def with_strength(claim: Claim, works: Mapping[str, Grade | None]) -> Claim:

@@ -201,17 +201,13 @@ def differs(conclusion: Conclusion) -> str:
             "The model read the works as showing “{direction}”, but every effect with a confidence interval "
             "points the other way; the effects take precedence."
         ).format(direction=_(DIRECTIONS[conclusion.proposed.direction]))
-    if (
-        conclusion.by_effects == conclusion.direction
-        or conclusion.direction in OPEN
-        or conclusion.by_effects in OPEN
-    ):
+    if conclusion.by_effects in (conclusion.direction, *OPEN) or conclusion.direction in OPEN:
         return ""
     if conclusion.pooled and 2 * len(conclusion.pooled.works) <= sum(w.counted for w in conclusion.works):
         return ""
-    text = _("Most of the participants are in studies that show: {direction}.")
-    if conclusion.pooled:
-        text = _("The pooled figure alone shows: {direction}.")
+    alone = N_("The pooled figure alone shows: {direction}.")
+    most = N_("Most of the participants are in studies that show: {direction}.")
+    text = _(alone if conclusion.pooled else most)
     return text.format(direction=direction_words(conclusion.by_effects))
 
 
@@ -337,13 +333,11 @@ def sentence_of(conclusion: Conclusion) -> str:
 
 def _grounds(conclusion: Conclusion) -> str:
     """State figure and certainty; where there are not enough data nothing is graded."""
-    graded = conclusion.direction != "not_enough_data"
-    grade = (
-        _("Certainty: {certainty} (proposed).").format(certainty=_(LEVELS[conclusion.certainty]))
-        if graded
-        else ""
-    )
-    return " ".join(filter(None, (figures(conclusion) if not conclusion.wording else "", grade)))
+    parts = ["" if conclusion.wording else figures(conclusion)]
+    if conclusion.direction != "not_enough_data":
+        grade = _("Certainty: {certainty} (proposed).")
+        parts.append(grade.format(certainty=_(LEVELS[conclusion.certainty])))
+    return " ".join(filter(None, parts))
 
 
 def leading(report: Report) -> tuple[Conclusion, ...]:
@@ -387,19 +381,14 @@ def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Tab
     for conclusion in shown:
         works = [work for work in conclusion.works if work.counted]
         people = [_people(work) for work in works]
+        said_above = conclusion.asked and not (conclusion.wording and report.answer)
+        cited = quotes.numbers(support for work in works for support in work.support)
         rows.append(
             (
                 cell(capitalized(clean(conclusion.outcome)))
-                if conclusion.asked and not (conclusion.wording and report.answer)
+                if said_above
                 else Cell(_cited(conclusion, quotes)),
-                Cell(
-                    (
-                        Run(number(len(works))),
-                        quotes.numbers(support for work in works for support in work.support),
-                    )
-                    if works
-                    else ()
-                ),
+                Cell((Run(number(len(works))), cited) if works else ()),
                 cell(number(sum(filter(None, people))) if all(people) and works else ""),
                 cell(" ".join(filter(None, (_effect_words(conclusion, works), differs(conclusion))))),
                 cell(reasons(conclusion)),
@@ -456,17 +445,16 @@ def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Pa
 
 
 def _table(conclusion: Conclusion, report: Report, quotes: Quotes) -> Table:
-    """Show the works of a conclusion, and what was pooled of them last."""
     groups = (clean(conclusion.group) or _("Group"), clean(conclusion.comparator) or _("Compared with"))
     head = (_("Study"), *map(capitalized, groups), *map(_, HEAD))
     works = sorted(conclusion.works, key=lambda work: quotes.number(work.evidence_id))
     designs = {reference.evidence_id: _(reference.design) for reference in report.references}
     alike = len({designs.get(work.evidence_id, "") for work in works}) == 1
     notes: dict[str, str] = {}
-    rows = []
-    for work in works:
-        design = cell("" if alike else designs.get(work.evidence_id, ""))
-        rows.append((*_row(work, quotes, notes), design))
+    rows = [
+        (*_row(work, quotes, notes), cell("" if alike else designs.get(work.evidence_id, "")))
+        for work in works
+    ]
     if conclusion.pooled is not None:
         pool = conclusion.pooled
         effect = f"{pool.measure} {_interval(pool.result, pool)}{_counted(pool)}"
@@ -482,12 +470,9 @@ def _table(conclusion: Conclusion, report: Report, quotes: Quotes) -> Table:
 
 def _not_pooled(conclusion: Conclusion, quotes: Quotes) -> str:
     """Name the works that are not in the pool; empty where all are or nothing was pooled."""
-    pooled = (
-        conclusion.pooled.works
-        if conclusion.pooled is not None
-        else tuple(work.evidence_id for work in conclusion.works)
-    )
-    left = sorted(quotes.number(w.evidence_id) for w in conclusion.works if w.evidence_id not in pooled)
+    pool = conclusion.pooled
+    names = [work.evidence_id for work in conclusion.works if pool and work.evidence_id not in pool.works]
+    left = sorted(map(quotes.number, names))
     named = listed(f"[{number}]" for number in left)
     return _("Not pooled for lack of usable figures: {works}.").format(works=named) if left else ""
 

@@ -192,11 +192,10 @@ def _fit(word: "Document", table: "WordTable", shares: Sequence[int]) -> None:
     section = word.sections[-1]
     width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
     table.autofit = False
-    for row in table.rows:
-        for cell, share in zip(row.cells, shares, strict=True):
-            cell.width = Emu(width * share // sum(shares) // TWIP * TWIP)
-    for column, share in zip(table.columns, shares, strict=True):
-        column.width = Emu(width * share // sum(shares) // TWIP * TWIP)
+    widths = [Emu(width * share // sum(shares) // TWIP * TWIP) for share in shares]
+    for parts in (*(row.cells for row in table.rows), table.columns):
+        for part, wide in zip(parts, widths, strict=True):
+            part.width = wide
     properties = table.rows[0]._tr.get_or_add_trPr()  # noqa: SLF001 - python-docx cannot repeat a head row
     properties.append(OxmlElement("w:tblHeader"))
 

@@ -191,19 +191,17 @@ def panel(
 
     It is logarithmic for ratios. None where a ratio is not positive: it has no place.
     """
-    every = [interval for _, interval in (*rows, *summaries)]
-    if measure in RATIOS and any(bar.low <= 0 for bar in (*every, *([reach] if reach else ()))):
+    every = [*(bar for _, bar in (*rows, *summaries)), *([reach] if reach else ())]
+    if measure in RATIOS and any(bar.low <= 0 for bar in every):
         return None
 
     def place(value: float) -> float:
         return to_scale(measure, value)
 
     none = place(no_effect(measure))
-    ends = [place(end) for bar in (*every, *([reach] if reach else ())) for end in (bar.low, bar.high)]
+    ends = [place(end) for bar in every for end in (bar.low, bar.high)]
     middle = place((summaries or rows)[-1][1].estimate)
-    widths = sorted(
-        max(abs(place(interval.low) - middle), abs(place(interval.high) - middle)) for _, interval in rows
-    )
+    widths = sorted(max(abs(place(end) - middle) for end in (bar.low, bar.high)) for _, bar in rows)
     furthest = max(MAX_WIDTHS * (widths[len(widths) // 2] or 1.0), abs(none - middle))
     low = max(min(none, *ends), middle - furthest)
     high = min(max(none, *ends), middle + furthest)
@@ -216,15 +214,8 @@ def panel(
         label: str, interval: Interval, kind: Literal["study", "pooled", "range"], size: float = 8
     ) -> EffectMark:
         text = interval_text(interval) if kind != "range" else limits(interval.low, interval.high)
-        return EffectMark(
-            clean(label),
-            text,
-            share(interval.low),
-            share(interval.estimate),
-            share(interval.high),
-            kind,
-            size,
-        )
+        low, middle, high = map(share, (interval.low, interval.estimate, interval.high))
+        return EffectMark(clean(label), text, low, middle, high, kind, size)
 
     sizes = [round(4 + 10 * math.sqrt(weight), 1) for weight in weights] or [8.0] * len(rows)
     marks = [mark(*row, "study", size) for row, size in zip(rows, sizes, strict=True)]

@@ -134,10 +134,6 @@ def pieces(claim: Claim) -> list[tuple[str, tuple[str, ...]]]:
     return [*parts, (end, tuple(dict.fromkeys(rest)))]
 
 
-def _numbers(claim: Claim, numbers: Mapping[str, int]) -> str:
-    return _mark((s.evidence_id for s in claim.support), numbers)
-
-
 def _mark(names: Iterable[str], numbers: Mapping[str, int]) -> str:
     works = sorted({numbers[name] for name in names if name in numbers})
     return f"[{', '.join(map(str, works))}]" if works else ""
@@ -165,21 +161,15 @@ def model_fault(report: Report) -> str:
 
     Empty for a run that it served, and for one that asked none.
     """
-    refused = [statement.text("reason") for statement in report.statements if statement.code == MODEL_REFUSED]
-    silent = [
-        statement.text("reason")
-        for statement in report.statements
-        if statement.code == MODEL_SILENT and statement.text("step") in READERS
-    ]
-    reasons = refused or (silent if report.written_by == "extractive" else [])
-    return next(iter(reasons), "").rstrip(".")
+    refused = [s for s in report.statements if s.code == MODEL_REFUSED]
+    silent = [s for s in report.statements if s.code == MODEL_SILENT and s.text("step") in READERS]
+    faults = refused or (silent if report.written_by == "extractive" else [])
+    return faults[0].text("reason").rstrip(".") if faults else ""
 
 
 def absent(report: Report) -> str:
     """Which words of the question occur nowhere, as a sentence; empty where none is known."""
-    return next(
-        (sentence(statement) for statement in report.statements if statement.code == "words_absent"), ""
-    )
+    return next((sentence(s) for s in report.statements if s.code == "words_absent"), "")
 
 
 def summary_of(report: Report) -> tuple[Claim, ...]:
@@ -238,17 +228,16 @@ def _written(parted: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str
             if general := general_of_letter(group):
                 yield escape_markdown(general)
         elif shape == "table":
+            marks = (general_mark(c) or _mark((s.evidence_id for s in c.support), numbers) for c in group)
             rows = (
-                [*(field for _, field in claim.cells), general_mark(claim) or _numbers(claim, numbers)]
-                for claim in group
+                [*(field for _, field in claim.cells), mark] for claim, mark in zip(group, marks, strict=True)
             )
             yield pipe_table([*(head for head, _ in group[0].cells), ""], rows)
         elif shape == "list":
-            lines = (
-                (numbered(item[0].number), " ".join(claim_text(claim, numbers) for claim in item))
+            yield "\n".join(
+                f"{numbered(item[0].number)} {' '.join(claim_text(claim, numbers) for claim in item)}"
                 for item in items(group)
             )
-            yield "\n".join(f"{mark} {text}" for mark, text in lines)
         else:
             yield " ".join(claim_text(claim, numbers) for claim in group)
 
@@ -313,12 +302,8 @@ def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
     if record.judged:
         sure = "" if record.confidence is None else f"confidence {record.confidence:.2f}"
         enough = "sufficient" if record.sufficient else "not sufficient"
-        yield (
-            "Judged",
-            "; ".join(
-                filter(None, (scored(record.scores, record.score_reasons), sure, enough, record.verdict))
-            ),
-        )
+        parts = (scored(record.scores, record.score_reasons), sure, enough, record.verdict)
+        yield "Judged", "; ".join(filter(None, parts))
     shown = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
     kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in record.kinds_breakdown.items())
     yield "Shown", f"{shown} ({kinds})" if kinds else shown

@@ -100,11 +100,10 @@ OF_RUN = frozenset(
 def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
     """Show how figures that no work states follow from quoted ones, each computation with what it gives.
 
-    One that goes on from another begins with its result; one whose numbers all stand in its sentence is
-    there to see. `shown`: the computations that a report shows already, to which these are added.
+    One whose numbers all stand in its sentence is there to see. `shown`: the computations that a report shows
+    already, to which these are added.
     """
     claims = [*claims]
-    results: dict[str, str] = {}
     rows: list[str] = []
     for claim, line in [(c, clean(row)) for c in claims for row in c.computed]:
         made, _equals, result = line.rpartition(" = ")
@@ -112,14 +111,10 @@ def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
         if made in shown or all(stated & number.values for number in figures(line)):
             continue
         shown.add(made)
-        goes_on = [left for left in results if made.startswith((f"{left} + ", f"{left} - "))]
-        first = max(goes_on, key=len, default="")
-        worded = statistic(line)
-        computation = worded or f"{results.get(first, '')}{made.removeprefix(first)} = {result}"
+        computation = statistic(line) or line
         computation = computation.replace(" * ", "*").replace("*", " \u00d7 ").replace(" - ", " \u2212 ")
         name = _gives(claim, figures(result), claims) if claim.is_row else ""
         rows.append(f"{name}: {computation}" if name else computation)
-        results[made] = result
     return rows
 
 

@@ -1,5 +1,7 @@
 """A model concludes; code refutes a direction only by checked effects, and caps the certainty."""
 
+from typing import Any
+
 import pytest
 
 from activities.analysis.certainty import CERTAINTIES
@@ -62,6 +64,7 @@ def codes(made: Conclusion) -> list[str]:
 
 LOWER = (counted("a", 40, 400, 80, 400), counted("b", 35, 380, 70, 390), counted("c", 50, 500, 95, 500))
 """370 events."""
+FORTY = read("a", "higher", figures={"n": "40"}, quote="40 people.")
 SAME = (counted("a", 40, 400, 41, 400, "no_difference"), counted("b", 80, 800, 78, 790, "no_difference"))
 
 
@@ -135,29 +138,31 @@ def test_concerns_add_up_to_the_level_and_each_counts_once(
     assert len(imprecision.intersection(codes(made))) <= 1
 
 
-def test_one_study_counts_as_a_concern_unless_it_is_large_or_already_imprecise() -> None:
-    made = one(stated("a", "0.80", "0.70", "0.91", figures={"n": "1500"}))
-    assert (made.certainty, codes(made)) == ("moderate", ["one_study"])
-    large = one(stated("a", "0.80", "0.70", "0.91", figures={"n": "5022"}))
-    assert (large.certainty, codes(large)) == ("high", [])
-    small = one(stated("a", "0.80", "0.70", "0.91", figures={"n": "90"}))
-    assert codes(small) == ["few_participants"]
-    review = TRIAL.model_copy(update={"synthesis": True})
-    assert codes(one(stated("a", "0.80", "0.70", "0.91"), facts=review)) == []
+ONE = ("a", "0.80", "0.70", "0.91")
+REVIEW = TRIAL.replace(synthesis=True)
 
 
-def test_too_few_events_lower_by_one_level_and_far_too_few_by_two() -> None:
-    made = one(counted("a", 60, 2_000, 110, 2_000))
-    assert (made.certainty, codes(made)) == ("moderate", ["few_events"])
-    made = one(counted("a", 12, 2_000, 30, 2_000))
-    assert (made.certainty, codes(made)) == ("low", ["few_events"])
-
-
-def test_participants_that_a_work_does_not_say_are_not_none() -> None:
-    small = one(read("a", "higher", figures={"n": "40"}, quote="40 people."), read("b", "higher"))
-    assert (small.certainty, codes(small)) == ("low", ["few_participants"])
-    unknown = one(read("a", "higher"), read("b", "higher"))
-    assert (unknown.certainty, codes(unknown)) == ("moderate", ["no_numbers"])
+@pytest.mark.parametrize(
+    ("works", "facts", "certainty", "concerns"),
+    [
+        # one study counts as a concern unless it is large or already imprecise
+        ((stated(*ONE, figures={"n": "1500"}),), TRIAL, "moderate", ["one_study"]),
+        ((stated(*ONE, figures={"n": "5022"}),), TRIAL, "high", []),
+        ((stated(*ONE, figures={"n": "90"}),), TRIAL, "low", ["few_participants"]),
+        ((stated(*ONE),), REVIEW, "high", []),
+        # too few events lower by one level and far too few by two
+        ((counted("a", 60, 2_000, 110, 2_000),), TRIAL, "moderate", ["few_events"]),
+        ((counted("a", 12, 2_000, 30, 2_000),), TRIAL, "low", ["few_events"]),
+        # participants that a work does not say are not none
+        ((FORTY, read("b", "higher")), TRIAL, "low", ["few_participants"]),
+        ((read("a", "higher"), read("b", "higher")), TRIAL, "moderate", ["no_numbers"]),
+    ],
+)
+def test_few_studies_events_and_participants_lower_the_certainty(
+    works: tuple[StudyEffect, ...], facts: WorkFacts, certainty: str, concerns: list[str]
+) -> None:
+    made = one(*works, facts=facts)
+    assert (made.certainty, codes(made)) == (certainty, concerns)
 
 
 def test_works_on_both_sides_or_none_leave_it_open() -> None:
@@ -187,38 +192,32 @@ def test_what_has_less_than_half_of_the_people_is_not_pooled() -> None:
     assert one(*small).pooled is not None
 
 
-def test_a_synthesis_is_not_pooled_with_what_it_may_hold() -> None:
-    effects = (stated("a", "0.80", "0.70", "0.91"), stated("b", "0.82", "0.72", "0.94"))
-    review = TRIAL.model_copy(update={"synthesis": True})
-    (made,) = conclude(Appraisal(effects=effects), {"a": TRIAL, "b": review})
-    assert made.pooled is None
+SURVIVAL: dict[str, Any] = {"outcome": "survival", "counts": "deaths", "opposite": True}
 
 
 def test_an_effect_stays_in_the_direction_in_which_its_work_counts_it() -> None:
-    deaths = (
-        stated("a", "0.84", "0.73", "0.97", "higher", outcome="survival", counts="deaths", opposite=True),
-        stated("b", "0.80", "0.70", "0.92", "higher", outcome="survival", counts="deaths", opposite=True),
-    )
-    made = one(*deaths)
-    assert made.direction == "higher"
-    assert [work.direction for work in made.works] == ["higher", "higher"]
+    rows = (("a", "0.84", "0.73", "0.97"), ("b", "0.80", "0.70", "0.92"))
+    made = one(*(stated(*row, "higher", **SURVIVAL) for row in rows))
+    assert [made.direction, *(work.direction for work in made.works)] == ["higher"] * 3
     first = made.works[0].result
     assert first is not None
     assert (first.estimate, first.low, first.high) == (0.84, 0.73, 0.97)
     assert made.pooled is not None
     assert made.pooled.opposite
     assert made.pooled.result.high < 1, "pooled as they are counted"
-    reverse = stated("a", "1.60", "1.20", "2.10", "lower", reverse=True)
-    made = one(reverse)
+    made = one(stated("a", "1.60", "1.20", "2.10", "lower", reverse=True))
     assert (made.direction, made.works[0].result and made.works[0].result.estimate) == ("lower", 1.6)
 
 
 def test_effects_of_two_directions_are_not_pooled_together() -> None:
-    died = stated("a", "0.84", "0.73", "0.97", "higher", outcome="survival", counts="deaths", opposite=True)
+    died = stated("a", "0.84", "0.73", "0.97", "higher", **SURVIVAL)
     lived = stated("b", "1.20", "1.05", "1.37", "higher", outcome="survival")
     made = one(died, lived)
     assert made.pooled is None
     assert made.direction == "higher"
+    effects = (stated(*ONE), stated("b", "0.82", "0.72", "0.94"))
+    (made,) = conclude(Appraisal(effects=effects), {"a": TRIAL, "b": REVIEW})
+    assert made.pooled is None, "a synthesis is not pooled with what it may hold"
 
 
 @pytest.mark.parametrize(

@@ -20,12 +20,14 @@ TEXT = f"Background. {SENTENCE} Fever occurred in 12 patients of the drug group 
 NAMES = {"pmid:1": "Smith 2020"}
 
 
-def table(**cells: str | tuple[str, str]) -> Table:
-    """A row of a table; a cell is its text, or its text and its sentence."""
+def table(**cells: str | tuple[str, ...]) -> Table:
+    """A row of a table; a cell is its text, or its text, its sentence and maybe the work of that."""
     made = {}
     for column, given in cells.items():
-        text, quote = given if isinstance(given, tuple) else (given, SENTENCE)
-        made[column] = Cell(text=text, support=Support(evidence_id="pmid:1", quote=quote))
+        text, quote, *work = given if isinstance(given, tuple) else (given, SENTENCE)
+        made[column] = Cell(
+            text=text, support=Support(evidence_id=work[0] if work else "pmid:1", quote=quote)
+        )
     return Table(columns=tuple(cells), rows=(TableRow(evidence_id="pmid:1", cells=made),))
 
 
@@ -40,23 +42,16 @@ def table(**cells: str | tuple[str, str]) -> Table:
         (("12", "Fever occurred in 12 patients of the drug group in another trial."), "not_in_work"),
         ("lower", "not_a_number"),
         ("0.49 to 1.06", "not_a_number"),
+        (("0.72", SENTENCE, "pmid:2"), "no_sentence"),
     ],
 )
 def test_a_cell_whose_number_is_not_in_its_sentence_is_left_out(
-    estimate: str | tuple[str, str], reason: str
+    estimate: str | tuple[str, ...], reason: str
 ) -> None:
     cells = table(outcome="all-cause death", measure="OR", estimate=estimate)
     effects, unread = effects_of(cells, {"pmid:1": TEXT}, NAMES)
     assert effects == ()
     assert [(one.column, one.reason) for one in unread] == [("estimate", reason)]
-
-
-def test_a_sentence_of_another_work_supports_nothing() -> None:
-    cell = Cell(text="0.72", support=Support(evidence_id="pmid:2", quote=SENTENCE))
-    made = Table(columns=("estimate",), rows=(TableRow(evidence_id="pmid:1", cells={"estimate": cell}),))
-    effects, refused = effects_of(made, {"pmid:1": TEXT, "pmid:2": TEXT}, NAMES)
-    assert effects == ()
-    assert refused[0].reason == "no_sentence"
 
 
 @pytest.mark.parametrize(
@@ -118,11 +113,6 @@ def test_a_file_that_is_wrong_is_refused_with_its_line(text: str, said: str) -> 
         parse_effects(text, "effects.csv")
 
 
-def row(name: str, sentence: str, **cells: str) -> TableRow:
-    support = Support(evidence_id=name, quote=sentence)
-    return TableRow(evidence_id=name, cells={k: Cell(text=v, support=support) for k, v in cells.items()})
-
-
 def test_an_effect_that_its_work_states_and_nobody_read_is_named() -> None:
     made = Table(columns=(), rows=(TableRow(evidence_id="pmid:1"), TableRow(evidence_id="pmid:2")))
     effects, unread = effects_of(made, {"pmid:1": TEXT, "pmid:2": "No number is stated."}, NAMES)
@@ -141,9 +131,9 @@ TWO = (
     [(("0.98", "0.90", "1.07"), None), (("0.72", "0.60", "1.07"), "interval_elsewhere")],
 )
 def test_an_estimate_stands_beside_its_interval(numbers: tuple[str, str, str], reason: str | None) -> None:
-    estimate, low, high = numbers
-    cells = {"outcome": "death", "measure": "HR", "estimate": estimate, "low": low, "high": high}
-    made = Table(rows=(row("pmid:1", TWO, **cells),))
+    names = ("outcome", "measure", "estimate", "low", "high")
+    cells = {name: (text, TWO) for name, text in zip(names, ("death", "HR", *numbers), strict=True)}
+    made = table(**cells)
     effects, unread = effects_of(made, {"pmid:1": TWO}, NAMES)
     assert [one.reason for one in unread] == ([reason] if reason else [])
     assert len(effects) == (reason is None)
@@ -211,22 +201,19 @@ def test_the_interval_of_a_clustered_trial_counts_before_its_events() -> None:
 
 def test_totals_without_events_and_a_p_value_are_read() -> None:
     quote = "Pain fell more in the 60 treated than in the 58 controls (P = 0.03)."
-    made = read_effect(
-        {"total": "60", "control_total": "58", "p": "0.03"}, [quote], "a", "pain", clustered=False
-    )
+    figures = {"total": "60", "control_total": "58", "p": "0.03"}
+    made = read_effect(figures, [quote], "a", "pain", clustered=False)
     assert (made.effect, made.people, made.p) == (None, 118, "0.03")
 
 
 def test_means_without_the_size_of_a_group_give_no_difference() -> None:
     stay = "The hospital stay of 108 patients was 12 +/- 2 days after it and 16 +/- 3 days without."
     figures = {"mean": "12", "sd": "2", "control_mean": "16", "control_sd": "3", "n": "108"}
-    assert read_effect(figures, [stay], "x", "stay", clustered=False).effect is None
-    sized = f"{stay} Of the 108, 50 had it."
-    effect = read_effect(
-        {**figures, "total": "50"}, [sized], "x", "stay", clustered=False, natural=True
-    ).effect
-    assert effect is not None
-    assert (effect.measure, effect.estimate) == ("MD", -4)
+    assert effect(stay, figures) is None
+    sized = [f"{stay} Of the 108, 50 had it."]
+    made = read_effect({**figures, "total": "50"}, sized, "x", "stay", clustered=False, natural=True).effect
+    assert made is not None
+    assert (made.measure, made.estimate) == ("MD", -4)
 
 
 def test_percentages_give_events_and_one_total_gives_halves() -> None:

@@ -1,12 +1,12 @@
 """The fields of a candidate, labels and registrations, and what speaks for it or against it."""
 
 import json
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Mapping
 
 import pytest
 
 from activities.candidates import lookup
-from activities.candidates.both_sides import to_read, with_verdicts
+from activities.candidates.both_sides import Side, to_read, with_verdicts
 from activities.candidates.fields import ANSWERS, SOURCES, of_application, of_molecule
 from activities.candidates.lookup import Answered, look_up
 from activities.candidates.reading import is_record_of_another, standing_of
@@ -111,34 +111,30 @@ async def test_a_source_that_is_slow_is_not_waited_for(
     assert field(answered, "mechanism").status == "found"
 
 
-@pytest.mark.parametrize(
-    ("facts", "code"),
-    [
-        ({"approval_status": "approved", "marketing_status": "Prescription"}, "approved"),
-        ({"approval_status": "approved"}, "approved"),
-        ({"approval_status": "approved", "marketing_status": "Discontinued"}, "discontinued"),
-        ({"approval_status": "approved", "marketing_status": "Discontinued; Prescription"}, "approved"),
-        ({"approval_status": "tentatively approved"}, "tentatively_approved"),
-        ({"approval_status": "status WD"}, None),
-        ({}, None),
-    ],
-)
-def test_the_code_of_an_application_follows_from_its_fields(facts: dict[str, str], code: str | None) -> None:
-    assert of_application(facts) == code
+APPROVED = {"approval_status": "approved"}
 
 
 @pytest.mark.parametrize(
-    ("facts", "code"),
+    ("read", "facts", "code"),
     [
-        ({"max_phase": "4"}, "approved"),
-        ({"max_phase": "2"}, "investigational"),
-        ({"max_phase": "-1"}, None),
-        ({"max_phase": "4", "withdrawn": "yes"}, "withdrawn"),
-        ({}, None),
+        (of_application, APPROVED | {"marketing_status": "Prescription"}, "approved"),
+        (of_application, APPROVED, "approved"),
+        (of_application, APPROVED | {"marketing_status": "Discontinued"}, "discontinued"),
+        (of_application, APPROVED | {"marketing_status": "Discontinued; Prescription"}, "approved"),
+        (of_application, {"approval_status": "tentatively approved"}, "tentatively_approved"),
+        (of_application, {"approval_status": "status WD"}, None),
+        (of_application, {}, None),
+        (of_molecule, {"max_phase": "4"}, "approved"),
+        (of_molecule, {"max_phase": "2"}, "investigational"),
+        (of_molecule, {"max_phase": "-1"}, None),
+        (of_molecule, {"max_phase": "4", "withdrawn": "yes"}, "withdrawn"),
+        (of_molecule, {}, None),
     ],
 )
-def test_the_code_of_a_molecule_follows_from_its_phase(facts: dict[str, str], code: str | None) -> None:
-    assert of_molecule(facts) == code
+def test_the_code_of_an_application_or_a_molecule_follows_from_its_fields(
+    read: Callable[[Mapping[str, str]], str | None], facts: dict[str, str], code: str | None
+) -> None:
+    assert read(facts) == code
 
 
 LABELS = json.loads((RECORDED / "openfda/label_sildenafil.json").read_text())["results"]
@@ -173,32 +169,24 @@ def test_records_of_another_drug_say_nothing_for_one_that_they_mention() -> None
 
 LOWER = Support(evidence_id="pmid:1", quote="Metformin was associated with a lower risk of dementia.")
 FAILED = Support(evidence_id="pmid:2", quote="Metformin did not slow decline in a trial of 80 adults.")
-CANDIDATES = (
-    Candidate(name="Lithium"),
-    Candidate(name="Metformin", support=(LOWER,), against=(LOWER, FAILED)),
+
+
+@pytest.mark.parametrize(
+    ("side", "denied", "statement"),
+    [
+        ("against", LOWER, "Metformin did not help here, or did harm."),
+        ("support", FAILED, "Metformin helped here, or there is a reason why it may help."),
+    ],
 )
-
-
-def test_a_quote_that_speaks_for_a_candidate_is_no_counter_evidence() -> None:
-    _, first, second = to_read(CANDIDATES)
-    assert (first.text, first.support) == ("Metformin did not help here, or did harm.", (LOWER,))
-    answers = (
-        SentenceVerdict(
-            id=first.id,
-            problem=Statement(code="not_supported", values={"verdict": "no", "reason": "it helps"}),
-        ),
-        SentenceVerdict(id=second.id),
-    )
-    (_, metformin), left_out = with_verdicts(CANDIDATES, Verdicts(verdicts=answers), ())
-    assert (metformin.against, left_out) == ((FAILED,), {"support": 0, "against": 1})
-    assert metformin.support == (LOWER,)
-
-
-def test_a_null_result_does_not_speak_for_a_candidate() -> None:
-    offered = (Candidate(name="Metformin", support=(FAILED, LOWER)),)
-    first, _ = to_read(offered)
-    assert first.text == "Metformin helped here, or there is a reason why it may help."
-    no = Statement(code="not_supported", values={"verdict": "no", "reason": "it did not slow decline"})
-    answers = (SentenceVerdict(id=first.id, problem=no),)
-    (metformin,), left_out = with_verdicts(offered, Verdicts(verdicts=answers), ())
-    assert (metformin.support, left_out["support"]) == ((LOWER,), 1)
+def test_a_quote_that_speaks_for_a_candidate_is_no_counter_evidence_and_a_null_result_speaks_for_none(
+    side: Side, denied: Support, statement: str
+) -> None:
+    kept = FAILED if denied == LOWER else LOWER
+    offered = (Candidate(name="Lithium"), Candidate(name="Metformin").replace(**{side: (denied, kept)}))
+    first, second = to_read(offered)
+    assert (first.text, first.support) == (statement, (denied,))
+    no = Statement(code="not_supported", values={"verdict": "no", "reason": "it does not"})
+    answers = (SentenceVerdict(id=first.id, problem=no), SentenceVerdict(id=second.id))
+    (_, metformin), left_out = with_verdicts(offered, Verdicts(verdicts=answers), ())
+    assert getattr(metformin, side) == (kept,)
+    assert left_out == {"support": 0, "against": 0} | {side: 1}

@@ -38,24 +38,19 @@ def test_a_full_report_passes_an_outsiders_check() -> None:
     assert faults(report) == []
     assert (report.verification.claims, report.verification.verified) == (3, 2)
     (dropped,) = report.verification.dropped
-    assert (dropped.text, dropped.kind, dropped.section) == (
-        "Metformin cured everyone by 99%.",
-        "claim",
-        "s1",
-    )
+    text = "Metformin cured everyone by 99%."
+    assert (dropped.text, dropped.kind, dropped.section) == (text, "claim", "s1")
     assert dropped.statement == Statement(code="number_missing", values={"number": "99%"})
 
 
 def test_an_outsider_finds_a_tampered_quote_and_a_missing_item() -> None:
-    report = built(FULL)
     line = evidence_line(ref_of(TRIAL), TRIAL)
-    problems = examine(report, [{**line, "text": TRIAL.text.replace("reduced", "doubled")}]).faults()
-    assert any("claim s1.1: not in the text of pmid:1" in p for p in problems)
-    assert any("cites pmid:2, which is not among the evidence" in p for p in problems)
-    assert any(
-        "rests on pmid:1, which is retracted" in p
-        for p in examine(report, [{**line, "standing": "retracted"}]).faults()
-    )
+    for changed, fault in (
+        ({"text": TRIAL.text.replace("reduced", "doubled")}, "claim s1.1: not in the text of pmid:1"),
+        ({}, "cites pmid:2, which is not among the evidence"),
+        ({"standing": "retracted"}, "rests on pmid:1, which is retracted"),
+    ):
+        assert any(fault in problem for problem in examine(built(FULL), [{**line, **changed}]).faults())
 
 
 def test_the_works_say_what_was_read_in_full() -> None:
@@ -66,16 +61,10 @@ def test_the_works_say_what_was_read_in_full() -> None:
 
 
 def test_references_are_numbered_by_first_appearance_listed_once_and_only_when_cited() -> None:
-    report = built(
-        publish_input(
-            planned("s1", quoting("A registry found increased mortality.", ("pmid:2", INCREASED))),
-            planned(
-                "s2",
-                quoting("Metformin changed mortality.", ("pmid:2", INCREASED), ("pmid:1", REDUCED)),
-                quoting("Nothing was cited.", ("pmid:3", "Metformin abolished all mortality in every")),
-            ),
-        )
-    )
+    both = quoting("Metformin changed mortality.", ("pmid:2", INCREASED), ("pmid:1", REDUCED))
+    unknown = quoting("Nothing was cited.", ("pmid:3", "Metformin abolished all mortality in every"))
+    first = quoting("A registry found increased mortality.", ("pmid:2", INCREASED))
+    report = built(publish_input(planned("s1", first), planned("s2", both, unknown)))
     assert report.methodology.counts.included == 2
     assert [(r.number, r.evidence_id) for r in report.references] == [(1, "pmid:2"), (2, "pmid:1")]
     assert report.sections[0].markdown == "A registry found increased mortality [1]."
@@ -97,13 +86,12 @@ def test_the_method_states_unknown_prices_unread_records_and_items_that_answer_n
     report = built(publish_input(usage=Usage(calls=1, input_tokens=5, cost_microusd=None)))
     assert report.methodology.cost_usd is None
     assert "price_unknown" in codes(report)
-    search = SearchRecord(source="library", query="a", status="ok", hits=40, kept=10)
-    report = built(publish_input(searches=(search,), counts=PrismaCounts(identified=10, screened=10)))
+    folder = SearchRecord(source="library", query="a", status="ok", hits=40, kept=10)
+    report = built(publish_input(searches=(folder,), counts=PrismaCounts(identified=10, screened=10)))
     assert report.unanswered
     assert (report.unanswered.code, report.unanswered.number("items")) == ("no_item_answers", 10)
-    search = SearchRecord(source="library", query="a", status="ok", hits=4, kept=4, set_aside=6)
-    other = SearchRecord(source="pubmed", query="a", status="ok", hits=4, kept=4, set_aside=1)
-    report = built(publish_input(searches=(search, search, search, other)))
+    folder, other = folder.replace(set_aside=6), folder.replace(source="pubmed", set_aside=1)
+    report = built(publish_input(searches=(folder, folder, folder, other)))
     assert [s.number("records") for s in stated(report, "records_unreadable")] == [7]
 
 
@@ -176,21 +164,17 @@ def test_an_outage_is_never_no_results() -> None:
 
 
 def test_where_nothing_comes_near_the_report_says_what_was_asked_and_what_to_do_next() -> None:
-    searches = (
-        SearchRecord(source="clinicaltrials", query="zorblax", status="empty"),
-        SearchRecord(source="clinicaltrials", query="zorblax", status="empty"),
-        SearchRecord(source="pubmed", query="zorblax AND fever", status="rate_limited"),
-        SearchRecord(source="library", query="zorblax fever", status="ok", hits=7),
-    )
-    report = built(publish_input(searches=searches))
+    trials = SearchRecord(source="clinicaltrials", query="zorblax", status="empty")
+    limited = SearchRecord(source="pubmed", query="zorblax AND fever", status="rate_limited")
+    folder = SearchRecord(source="library", query="zorblax fever", status="ok", hits=7)
+    report = built(publish_input(searches=(trials, trials, limited, folder)))
     assert report.unanswered
     assert report.unanswered.texts("gave") == ("0", "rate_limited", "7")
-    text = report.executive_summary
-    assert "ClinicalTrials.gov \u201czorblax\u201d (no record); PubMed" in text
-    assert (
-        "(no answer: rate limit reached); library \u201czorblax fever\u201d (7 records). What you can do: try"
-        in text
-    )
+    for text in (
+        "ClinicalTrials.gov \u201czorblax\u201d (no record); PubMed",
+        "(no answer: rate limit reached); library \u201czorblax fever\u201d (7 records). What you can do: ",
+    ):
+        assert text in report.executive_summary
 
 
 def test_retracted_work_is_left_out_and_named_also_when_it_was_withheld() -> None:
@@ -201,13 +185,8 @@ def test_retracted_work_is_left_out_and_named_also_when_it_was_withheld() -> Non
     report = built(FULL.replace(evidence=(*FULL.evidence, *withheld)))
     named = {(s.text("evidence_id"), s.text("title")) for s in stated(report, "retracted_left_out")}
     assert {(ref.evidence_id, ref.title) for ref in withheld} <= named
-    report = built(
-        publish_input(
-            planned(
-                "s1", quoting("All live.", ("pmid:3", "Metformin abolished all mortality in every patient"))
-            )
-        )
-    )
+    claim = quoting("All live.", ("pmid:3", "Metformin abolished all mortality in every patient"))
+    report = built(publish_input(planned("s1", claim)))
     assert report.references == ()
     assert [s.text("evidence_id") for s in stated(report, "retracted_left_out")] == ["pmid:3"]
 
@@ -279,8 +258,7 @@ def test_every_statement_is_worded_without_values_and_by_a_later_version_too() -
     text = sentence(Statement(code="moon_in_the_way", values={"moon": "Io", "works": 3}))
     assert "Io" in text
     assert "3" in text
-    for code in WORDING:
-        assert sentence(Statement(code=code)) or code == "text", code
+    assert {code for code in WORDING if not sentence(Statement(code=code))} <= {"text"}
 
 
 def test_every_code_that_is_emitted_has_a_wording() -> None:
@@ -297,10 +275,8 @@ def test_every_code_that_is_emitted_has_a_wording() -> None:
 def test_a_report_whose_claims_were_left_out_does_not_say_that_no_work_answers() -> None:
     judgements = (WorkJudgement(evidence_id="pmid:1", answers=3, direction="yes"),)
     counts = PrismaCounts(identified=10, screened=10)
-    report = built(
-        publish_input(planned("s1"), judgements=judgements, counts=counts, evidence=(ref_of(TRIAL),))
-    )
-    assert report.unanswered is not None
-    assert report.unanswered.code == "answers_without_claim"
-    text = sentence(report.unanswered)
-    assert text == "no sentence about the works judged to answer it (1 of 10) passed the checks"
+    step = publish_input(planned("s1"), judgements=judgements, counts=counts, evidence=(ref_of(TRIAL),))
+    unanswered = built(step).unanswered
+    assert unanswered is not None
+    text = "no sentence about the works judged to answer it (1 of 10) passed the checks"
+    assert (unanswered.code, sentence(unanswered)) == ("answers_without_claim", text)

@@ -122,14 +122,12 @@ def test_a_field_is_read_from_a_label_or_says_why_it_is_empty() -> None:
 
 
 def test_quality_has_its_reasons_and_records_count_for_nothing_in_it() -> None:
-    report = report_of()
-    (candidate,) = CANDIDATES.shown(report)
+    (candidate,) = CANDIDATES.shown(report_of())
     assert candidate.evidence_quality == "strong"
-    reasons = {reason.code: reason for reason in candidate.quality_reasons}
-    assert reasons["quality_best"].text("design") == "randomised trial"
-    assert reasons["quality_studies"].number("works") == 1
-    assert reasons["quality_against"].number("works") == 1
-    assert reasons["quality_stopped_trials"].number("trials") == 1
+    reasons = {reason.code: reason.values for reason in candidate.quality_reasons}
+    assert reasons["quality_best"]["design"] == "randomised trial"
+    assert (reasons["quality_studies"]["works"], reasons["quality_against"]["works"]) == (1, 1)
+    assert reasons["quality_stopped_trials"]["trials"] == 1
     by_label = RILUZOLE.replace(support=(Support(evidence_id="pmid:11", quote=AGAINST),))
     assert CANDIDATES.shown(report_of(by_label))[0].evidence_quality == "moderate"
 
@@ -174,18 +172,13 @@ def test_what_a_mechanism_names_and_what_works_say_of_harm_stand_on_the_page() -
 
 def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None:
     support = (Support(evidence_id="pmid:1", quote=REDUCED),)
-    report = built(
-        publish_input(
-            candidates=(
-                Candidate(name="Metformin", support=support, evidence_quality="weak"),
-                Candidate(name="Aspirin", support=support),
-                Candidate(
-                    name="Ibuprofen",
-                    support=(Support(evidence_id="pmid:1", quote="made up words of a model"),),
-                ),
-            )
-        )
+    invented = (Support(evidence_id="pmid:1", quote="made up words of a model"),)
+    candidates = (
+        Candidate(name="Metformin", support=support, evidence_quality="weak"),
+        Candidate(name="Aspirin", support=support),
+        Candidate(name="Ibuprofen", support=invented),
     )
+    report = built(publish_input(candidates=candidates))
     assert [(c.name, c.evidence_quality) for c in CANDIDATES.shown(report)] == [("Metformin", "strong")]
     assert [s.text("name") for s in stated(report, "candidate_left_out")] == ["Aspirin", "Ibuprofen"]
 
@@ -232,15 +225,13 @@ def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str,
 
 def test_a_candidate_under_concern_is_weak_and_none_is_said_to_be_missing() -> None:
     support = (Support(evidence_id="pmid:2", quote=INCREASED),)
-    report = built(
-        publish_input(candidates=(Candidate(name="metformin", support=support, evidence_quality="strong"),))
-    )
+    candidate = Candidate(name="metformin", support=support, evidence_quality="strong")
+    report = built(publish_input(candidates=(candidate,)))
     assert CANDIDATES.shown(report)[0].evidence_quality == "weak"
     draft = planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED)))
     step = publish_input(draft, candidates=())
     assert "no_candidate" in codes(built(step))
-    other = step.replace(profile="biomedical")
-    assert "no_candidate" not in codes(built(other))
+    assert "no_candidate" not in codes(built(step.replace(profile="biomedical")))
 
 
 @pytest.mark.parametrize(

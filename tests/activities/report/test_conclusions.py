@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from activities.contracts.appraisal import PART as CONCLUSIONS
-from activities.contracts.appraisal import Appraisal, Concern, Conclusion, Proposed, StudyEffect
+from activities.contracts.appraisal import Appraisal, Concern, Proposed, StudyEffect
 from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.publish import PublishInput
 from activities.contracts.revise import Revised
@@ -59,11 +59,8 @@ def report_of(works: dict[str, Evidence] = WORKS) -> Report:
 
 def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
     (one,) = CONCLUSIONS.shown(report_of())
-    assert (one.direction, one.certainty, one.concerns) == (
-        "lower",
-        "moderate",
-        (Concern(code="abstracts_only", levels=1),),
-    )
+    concerns = (Concern(code="abstracts_only", levels=1),)
+    assert (one.direction, one.certainty, one.concerns) == ("lower", "moderate", concerns)
     assert one.pooled is not None
     assert [work.evidence_id for work in one.works] == ["pmid:1", "pmid:2"]
     assert {reference.evidence_id for reference in report_of().references} == set(WORKS)
@@ -150,10 +147,8 @@ def test_what_the_numbers_alone_show_is_said_only_where_it_contradicts(
 ) -> None:
     """A pool of less than half of the works contradicts nothing."""
     (one,) = CONCLUSIONS.shown(report_of())
-    one = one.model_copy(
-        update={"by_effects": by_effects, "works": (*one.works, *one.works[:1] * (works - 2))}
-    )
-    assert differs(one) == said
+    more = one.works[:1] * (works - 2)
+    assert differs(one.replace(by_effects=by_effects, works=(*one.works, *more))) == said
 
 
 def test_the_works_of_an_outcome_follow_where_they_were_pooled_else_in_a_full_report() -> None:
@@ -173,14 +168,11 @@ def test_a_pool_names_the_works_without_which_it_shows_something_else() -> None:
     assert one.pooled is not None
     assert one.pooled.without is None, "of two works none is left out"
     result = one.pooled.result
+    otherwise = "the pooled result would be RR 0.90 (0.70 to 1.20): no difference shown."
     for name, without, said in (
-        (
-            ("pmid:2",),
-            (0.9, 0.7, 1.2),
-            "Without [2] the pooled result would be RR 0.90 (0.70 to 1.20): no difference shown.",
-        ),
+        (("pmid:2",), (0.9, 0.7, 1.2), f"Without [2] {otherwise}"),
         (("pmid:2",), (0.6, 0.4, 0.8), "Leaving out any one study does not change"),
-        (("pmid:1", "pmid:2"), (0.9, 0.7, 1.2), "Without [1] and [2] the pooled result"),
+        (("pmid:1", "pmid:2"), (0.9, 0.7, 1.2), f"Without [1] and [2] {otherwise}"),
     ):
         rest = dict(zip(("estimate", "low", "high"), without, strict=True))
         update = {"left_out": name, "without": result.model_copy(update=rest)}
@@ -233,10 +225,7 @@ def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
         ({"direction": "higher", "group": "statins", "plural": True}, "Statins probably increase mortality"),
         ({"direction": "higher"}, "The drug probably increases mortality"),
         ({"direction": "uncertain"}, "The effect of the drug on mortality is uncertain."),
-        (
-            {"direction": "not_enough_data"},
-            "There are not enough data on the effect of the drug on mortality.",
-        ),
+        ({"direction": "not_enough_data"}, "There are not enough data on the effect of the drug on"),
         ({"direction": "lower", "group": "mRNA vaccines", "plural": True}, "mRNA vaccines probably lower"),
     ],
 )
@@ -283,22 +272,15 @@ def test_verify_makes_each_conclusion_again() -> None:
     report = report_of()
     assert faults(report, WORKS) == []
     (one,) = CONCLUSIONS.shown(report)
-    for forged in (
-        changed(report, direction="higher"),
-        changed(report, certainty="high"),
-        changed(report, concerns=()),
-        changed(report, pooled=None),
-        changed(report, works=_with_events(one)),
-    ):
-        assert any("conclusion mortality" in problem for problem in faults(forged, WORKS))
-
-
-def _with_events(one: Conclusion) -> tuple[object, ...]:
     first = one.works[0]
     assert first.effect is not None
-    arms = first.effect.arms
-    effect = first.effect.replace(arms=arms.replace(events=10) if arms else None)
-    return (first.replace(effect=effect), *one.works[1:])
+    assert first.effect.arms is not None
+    effect = first.effect.replace(arms=first.effect.arms.replace(events=10))
+    works = (first.replace(effect=effect), *one.works[1:])
+    forgeries = {"direction": "higher", "certainty": "high", "concerns": (), "pooled": None, "works": works}
+    for field, value in forgeries.items():
+        forged = changed(report, **{field: value})
+        assert any("conclusion mortality" in problem for problem in faults(forged, WORKS))
 
 
 @pytest.mark.parametrize("problem", [None, "not_supported"])

@@ -146,7 +146,7 @@ def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its
 
 
 def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives() -> None:
-    total = ("11 - 4 = 7", "(5 + 6) * 2 - 4 = 18", "(5 + 6) * 2 - 4 - 7 - 1 = 10")
+    total = ("11 - 4 = 7", "(5 + 6) * 2 - 4 = 18")
     ratio = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
     row = shaped(("Trial", "Appendectomy"), ("Fewer", "7 points"), ("In all", "18 of 10"))
     prose = DraftClaim(
@@ -163,7 +163,6 @@ def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives() -> Non
     assert "Appendectomy, Fewer: 11 \u2212 4 = 7" in shown
     first = "Appendectomy, In all: (5 + 6) \u00d7 2 \u2212 4 = 18"
     assert shown.count(first) == 1
-    assert "Appendectomy, In all: 18 \u2212 7 \u2212 1 = 10" in shown
     assert "isk ratio of 30 of 50 against 26 of 50 = 1.15 (0.81 to 1.64)" in shown
     assert shown.count("(5 + 6)") == 1
 

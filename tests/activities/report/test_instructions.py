@@ -47,8 +47,9 @@ REPORT = PublishInput(
 
 
 def sentences(step: PublishInput) -> dict[str, DraftClaim]:
-    drafted = [sentence for planned in step.sections for sentence in planned.draft.sentences]
-    return {sentence.id: sentence for sentence in (*drafted, *(step.edited.sentences if step.edited else ()))}
+    claims: list[DraftClaim] = [*(step.edited.sentences if step.edited else ())]
+    claims += [sentence for planned in step.sections for sentence in planned.draft.sentences]
+    return {claim.id: claim for claim in claims}
 
 
 def say(problem: str = "", name: str = "s1.1") -> Verdicts:
