@@ -12,7 +12,6 @@ from activities.documents.markup import plain
 from activities.documents.text import Text, behind_extra, whole
 
 if TYPE_CHECKING:
-    from pylatexenc.latex2text import LatexNodes2Text
     from pylatexenc.latexwalker import LatexWalker
     from pylatexenc.macrospec import LatexContextDb
 
@@ -54,6 +53,7 @@ _LEFT_OUT = (
     *("autocite", "parencite", "textcite", "footcite"),
 )
 """Commands that a text goes on without: what stands elsewhere, and what only a run of LaTeX knows."""
+_SCRIPTS = ("textsuperscript", "textsubscript")
 _TABLES = ("tabular", "tabular*", "longtable", "array")
 _RULES = ("hline", "toprule", "midrule", "bottomrule", "cline", "endhead")
 
@@ -63,7 +63,7 @@ def read_tex(data: bytes) -> Text:
     with behind_extra("LaTeX source", "office"):
         from pylatexenc.latexwalker import LatexEnvironmentNode, LatexMacroNode
 
-        reader = _document_reader()
+        reader = _reader(of_value=False)
     walker, context = _walker()
     nodes, _, _ = walker(_with_own_words(decode(data)), latex_context=context).get_latex_nodes()
     environments = (n for n in nodes if isinstance(n, LatexEnvironmentNode))
@@ -81,18 +81,18 @@ def read_tex(data: bytes) -> Text:
     return whole("\n\n".join((text, *reader.notes)), fields.pop("title", ""), authors, fields)
 
 
-def _document_reader() -> Any:  # noqa: ANN401 - pylatexenc ships no types
-    """Return what makes text of the nodes of a document; its footnotes are in `notes`."""
+def _reader(*, of_value: bool) -> Any:  # noqa: ANN401 - pylatexenc ships no types
+    """Return what makes text of nodes; the footnotes that it meets are in `notes`."""
     from pylatexenc.latex2text import LatexNodes2Text
 
-    reader = LatexNodes2Text(latex_context=_document_context(), keep_comments=False)
+    reader = LatexNodes2Text(latex_context=_shown(of_value=of_value), keep_comments=of_value)
     reader.notes = []
     return reader
 
 
 @cache
-def _document_context() -> "LatexContextDb":
-    """Return what the macros and environments of a document stand for."""
+def _shown(*, of_value: bool) -> "LatexContextDb":
+    """Return what macros and environments stand for: unknown ones of a value are text."""
     from pylatexenc.latex2text import EnvironmentTextSpec, MacroTextSpec, get_default_latex_context_db
 
     def note(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
@@ -102,22 +102,39 @@ def _document_context() -> "LatexContextDb":
     def heading(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
         return f"\n\n{' '.join(_argument(node, l2tobj).split())}\n\n"
 
+    def raised(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
+        return script(_argument(node, l2tobj), "sup" if node.macroname == "textsuperscript" else "sub")
+
+    words: dict[str, Any] = {name: sign.replace("%", "%%") for name, sign in _signs().items()}
+    words |= dict.fromkeys((*_LEFT_OUT, *_RULES), "") | dict.fromkeys(_HEADINGS, heading)
+    words |= dict.fromkeys(_SCRIPTS, raised) | {"and": "\\and ", "footnote": note}
     context = get_default_latex_context_db()
     context.add_context_category(
-        "documents",
-        macros=[
-            *(MacroTextSpec(name, simplify_repl="") for name in (*_LEFT_OUT, *_RULES)),
-            *(MacroTextSpec(name, simplify_repl=heading) for name in _HEADINGS),
-            MacroTextSpec("and", simplify_repl="\\and "),
-            MacroTextSpec("footnote", simplify_repl=note),
-        ],
+        "determinator",
+        macros=[MacroTextSpec(name, simplify_repl=text) for name, text in words.items()],
         environments=[
             *(EnvironmentTextSpec(name, simplify_repl=_table) for name in _TABLES),
             *(EnvironmentTextSpec(name, simplify_repl=_as_it_is) for name in ("verbatim", "lstlisting")),
         ],
         prepend=True,
     )
+    if of_value:
+        context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=lambda node: f"\\{node.macroname} "))
     return context
+
+
+def _signs() -> dict[str, str]:
+    """Return the macros of single characters, also those that exports write and the library does not read."""
+    from pylatexenc import latexencode
+
+    macros = dict(_MACROS)
+    for rules in ("defaults", "unicode-xml"):
+        for rule in latexencode.get_builtin_conversion_rules(rules):
+            for code, written in rule.rule.items() if isinstance(rule.rule, dict) else ():
+                if match := re.fullmatch(r"(?:\\ensuremath)?\{?\\([A-Za-z]+)\}?", written):
+                    macros.setdefault(match[1], chr(code))
+    # `\\textalpha` is `\\alpha` outside a formula
+    return {f"text{name}": sign for name, sign in macros.items()} | macros
 
 
 def _argument(node: Any, reader: Any) -> str:  # noqa: ANN401 - as above
@@ -183,7 +200,9 @@ def _walker() -> "tuple[type[LatexWalker], LatexContextDb]":
             return super().get_token(pos, include_brace_chars, environments, **more)
 
     context = get_default_latex_context_db()
-    context.add_context_category("documents", macros=[MacroSpec("thanks", "{")], prepend=True)
+    context.add_context_category(
+        "documents", macros=[MacroSpec(name, "{") for name in ("thanks", *_SCRIPTS)], prepend=True
+    )
     return Walker, context
 
 
@@ -197,8 +216,9 @@ def latex_text(value: str) -> str:
         pieces += [_as_text(value[end:start]), _with_subscripts(value[start:stop])]
         end = stop
     source = "".join((*pieces, _as_text(value[end:])))
-    reader, context = _reader()
-    text = " ".join(reader.latex_to_text(source, tolerant_parsing=True, latex_context=context).split())
+    _, context = _walker()
+    nodes = _reader(of_value=True).latex_to_text(source, tolerant_parsing=True, latex_context=context)
+    text = " ".join(nodes.split())
     return plain(_with_superscripts(text).replace("{", "").replace("}", ""))
 
 
@@ -227,44 +247,3 @@ def _with_superscripts(text: str) -> str:
 
 def _with_subscripts(formula: str) -> str:
     return re.sub(r"_(?:\{(\w+)\}|(\w))", lambda match: script(match[1] or match[2], "sub"), formula)
-
-
-@cache
-def _reader() -> "tuple[LatexNodes2Text, LatexContextDb]":
-    """Return what makes text of LaTeX, and the macros with arguments that it knows."""
-    from pylatexenc import latexencode
-    from pylatexenc.latex2text import LatexNodes2Text, MacroTextSpec, get_default_latex_context_db
-    from pylatexenc.latexwalker import get_default_latex_context_db as get_default_parsing_context
-    from pylatexenc.macrospec import MacroSpec
-
-    macros = dict(_MACROS)
-    for rule in (
-        *latexencode.get_builtin_conversion_rules("defaults"),
-        *latexencode.get_builtin_conversion_rules("unicode-xml"),
-    ):
-        for code, written in rule.rule.items() if isinstance(rule.rule, dict) else ():
-            if match := re.fullmatch(r"(?:\\ensuremath)?\{?\\([A-Za-z]+)\}?", written):
-                macros.setdefault(match[1], chr(code))
-    # `\\textalpha` is `\\alpha` outside a formula
-    macros |= {
-        f"text{name}": sign
-        for name, sign in macros.items()
-        if not name.startswith("text") and f"text{name}" not in macros
-    }
-    context = get_default_latex_context_db()
-    specs = [MacroTextSpec(name, simplify_repl=sign.replace("%", "%%")) for name, sign in macros.items()]
-    scripts = [
-        MacroTextSpec("textsuperscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sup")),
-        MacroTextSpec("textsubscript", simplify_repl=lambda node, l2tobj: _scripted(node, l2tobj, "sub")),
-    ]
-    context.add_context_category("exports", macros=[*scripts, *specs], prepend=True)
-    context.set_unknown_macro_spec(MacroTextSpec("", simplify_repl=lambda node: f"\\{node.macroname} "))
-    parsed = get_default_parsing_context()
-    with_argument = [MacroSpec(name, "{") for name in ("textsuperscript", "textsubscript")]
-    parsed.add_context_category("exports", macros=with_argument, prepend=True)
-    return LatexNodes2Text(latex_context=context, keep_comments=True, strict_latex_spaces=False), parsed
-
-
-def _scripted(node: object, reader: "LatexNodes2Text", kind: str) -> str:
-    arguments = getattr(getattr(node, "nodeargd", None), "argnlist", None) or ()
-    return script(str(reader.nodelist_to_text([a for a in arguments if a is not None])), kind)
