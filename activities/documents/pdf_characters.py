@@ -67,8 +67,9 @@ def characters(raw: _Raw) -> str:
     count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
     codes: Sequence[int] = (ctypes.c_ushort * (count + 1))()
     if pdfium.FPDFText_GetText(raw, 0, count, codes) != count + 1:  # it leaves out what is no character
-        codes = [*map(partial(pdfium.FPDFText_GetUnicode, raw), range(count)), 0]
-    text = "".join(chr(code) if code < 0x110000 else " " for code in codes[:-1])
+        told = map(partial(pdfium.FPDFText_GetUnicode, raw), range(count))
+        codes = [*(code if code < 0x110000 else 0 for code in told), 0]
+    text = "".join(map(chr, codes[:-1]))
     text = _CODED.sub(_character, _WIDE.sub(_whole, text))
     return _LONE_RETURN.sub("\ufb02", text)
 

@@ -48,16 +48,12 @@ _DRAWN_NOTES = (3, 13, 20)
 """Annotations of which a viewer shows the words on the page: free text, stamps and the fields of forms."""
 _VISIBLE = re.compile(r"\S+")
 _LINE = re.compile(r"[^\r\n]+")
-_SYLLABLES = re.compile("[\u0900-\u0dff\u1000-\u109f\u1780-\u17ff]")
-_BLANK_IN_SYLLABLES = re.compile(f"{_SYLLABLES.pattern}(?= {_SYLLABLES.pattern})")
 _OTHER_BRACKETS = str.maketrans("()[]{}\u00ab\u00bb", ")(][}{\u00bb\u00ab")
 _LATIN = re.compile("[A-Za-z]")
 _SINGLE = re.compile(f"[{NO_LETTER}\u221a]|{TO_THE_LEFT.pattern}")
 """Letters and roots whose places are looked at one by one."""
 MIN_MEASURED = 4
 """Letters of one width that tell a font of fixed width."""
-MIN_SPACE = 0.1
-"""Width of a blank at least, in heights of a letter."""
 _MATH = re.compile(
     r"CM(MI|SY|EX)|MSBM|MSAM|(?<!DejaVu)Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath",
     re.IGNORECASE,
@@ -145,8 +141,6 @@ def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
     texts = page.get_textpage()
     try:
         text = characters(texts.raw)
-        if _SYLLABLES.search(text):
-            text = _with_whole_syllables(text, texts.raw, page)
         mirrored = is_right_to_left(text)
         for word in _words_of(texts.raw, text, mirrored=mirrored):
             if largest is not None and (
@@ -378,26 +372,6 @@ def _is_written_left(word: str) -> bool:
     return all(TO_THE_LEFT.match(letter) for letter in word if letter.isalnum()) and bool(
         TO_THE_LEFT.search(word)
     )
-
-
-def _with_whole_syllables(text: str, raw: _Raw, page: PdfPage) -> str:
-    """Return a text without the blanks that PDFium takes signs for which have no character of their own."""
-    drawn = [box for kind, box in _objects(page) if kind == pdfium.FPDF_PAGEOBJ_TEXT]
-    piece_of = _pieces(raw, 0, mirrored=False)
-    letters = list(text)
-    drawn.sort(key=lambda box: box.left)
-    for match in _BLANK_IN_SYLLABLES.finditer(text):
-        number = match.end()
-        if pdfium.FPDFText_IsGenerated(raw, number) != 1:
-            continue
-        before, after = piece_of(number - 1, number), piece_of(number + 1, number + 2)
-        end, middle = before.right, before.base + before.size / 4
-        for box in drawn:
-            if box.bottom < middle < box.top and box.left < end + 1 < box.right:
-                end = max(end, box.right)
-        if after.left - end < MIN_SPACE * before.size and abs(after.base - before.base) < 1:
-            letters[number] = NO_LETTER
-    return "".join(letters)
 
 
 def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., Piece]:

@@ -315,11 +315,6 @@ def test_the_letters_of_a_word_that_is_written_to_the_left_stand_in_their_order(
     assert drawn(whole, "/F1 5 0 R /F2 6 0 R", COURIER) == " ".join(words)
 
 
-def test_a_sign_without_a_character_of_its_own_parts_no_syllables() -> None:
-    content = span(50, 6, "\u0915\u093e", "AB") + span(62, 6, "\u0932", "C") + span(74, 6, "\u0915", "A")
-    assert drawn(content, "/F1 5 0 R /F2 6 0 R", COURIER) == "\u0915\u093e\u0932 \u0915"
-
-
 def test_words_in_the_margin_part_no_sentence() -> None:
     beside = "".join(f"#place(dx: -3cm, dy: {y}cm)[margin{word}]" for y, word in ((0.0, "one"), (2.1, "two")))
     page = "width: 16cm, height: 22cm, margin: (left: 5cm)"
