@@ -65,8 +65,6 @@ class Listing:
 
     files: tuple[FileStamp, ...]
     set_aside: tuple[SetAside, ...]
-    links: tuple[tuple[str, str], ...] = ()
-    """Names of links to files of the folder, with those of the files."""
     others: tuple[str, ...] = field(default=(), compare=False)
     """Names of files whose kind is not read."""
 
@@ -77,7 +75,7 @@ def list_folder(folder: Path) -> Listing:
     Raises Refused when the folder is missing, is no folder, or cannot be opened.
     """
     root = _root(folder)
-    files: list[FileStamp] = []
+    files: dict[Path, FileStamp] = {}
     aside: list[SetAside] = []
     others: list[str] = []
     for path in _walk(root):
@@ -97,13 +95,9 @@ def list_folder(folder: Path) -> Listing:
             aside.append(SetAside(name, "it is not a regular file"))
         elif status.st_size > MAX_FILE_BYTES:
             aside.append(SetAside(name, f"it is larger than {MAX_FILE_BYTES >> 20} MiB"))
-        else:
-            files.append(FileStamp(real, name, status.st_size, status.st_mtime_ns))
-    names = {file.path: file.name for file in reversed(files)}
-    names |= {file.path: file.name for file in files if file.path == root / file.name}
-    links = tuple((file.name, names[file.path]) for file in files if file.name != names[file.path])
-    real_files = tuple(file for file in files if file.name == names[file.path])
-    return Listing(real_files, tuple(aside), links, tuple(others))
+        elif path == real or real not in files:  # of a link and its file the file
+            files[real] = FileStamp(real, name, status.st_size, status.st_mtime_ns)
+    return Listing(tuple(files.values()), tuple(aside), tuple(others))
 
 
 def documents_of(

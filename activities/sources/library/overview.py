@@ -50,8 +50,6 @@ def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
         file.name: _state(file.name, works[file.name], searched, problems[file.name])
         for file in listing.files
     }
-    for link, name in listing.links:
-        states[link] = FileState(name=link, status="repeats", evidence_ids=states[name].evidence_ids)
     for aside in listing.set_aside:
         states[aside.name] = FileState(name=aside.name, status="unreadable", problems=(aside.reason,))
     for name in listing.others:

@@ -349,18 +349,6 @@ def test_the_fullest_text_of_a_work_is_searched_whatever_the_names(
     assert (files[page].status, files[record].status) == ("indexed", "repeats")
 
 
-@pytest.mark.parametrize("link", ["aalias.txt", "zalias.txt"])
-def test_a_link_beside_its_file_repeats_it(tmp_path: Path, link: str) -> None:
-    folder = tmp_path / "own"
-    folder.mkdir()
-    (folder / "areal.txt").write_text("A note.\n\nThe noise was cut by 9 percent.")
-    (folder / link).symlink_to("areal.txt")
-    files = states(folder, tmp_path / "home")
-    assert files["areal.txt"].status == "indexed"
-    assert files[link].status == "repeats"
-    assert files[link].evidence_ids == files["areal.txt"].evidence_ids
-
-
 def test_the_characters_of_a_file_and_what_is_not_quoted_are_listed(tmp_path: Path) -> None:
     folder = tmp_path / "folder"
     folder.mkdir()
