@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import cache, cached_property
 from importlib import resources
-from itertools import pairwise
+from itertools import pairwise, takewhile
 from statistics import median_low
 
 from activities.documents.pdf_layout import LARGER, Block, Kind, Line, blocks_of, gutters_of
@@ -142,8 +142,7 @@ def _body_size(pages: Iterable[Page]) -> float:
     sizes: defaultdict[float, float] = defaultdict(float)
     for page in pages:
         for run in page.runs:
-            letters = 0 if run.rotated else len(run.text)
-            sizes[round(run.size, 1)] += letters if run.fixed < 0.5 else letters / 1000
+            sizes[round(run.size, 1)] += len(run.text) / (1 if run.fixed < 0.5 else 1000)
     return max(sizes, key=lambda size: sizes[size], default=10.0)
 
 
@@ -239,8 +238,8 @@ class Hyphens:
         bare = text[:-1]
         before, after = _LAST_PART.search(text), _FIRST_PART.match(more)
         if before is None or after is None or not more[:1].islower():
-            # "IL-" and "6", "anti-" and "PD-1", "12-" and "week"; "5-" and "or 6-year" are two words
-            return f"{text} {more}" if re.match(r"(?:and|or|und|oder|to|et|ou)\b", more) else f"{bare}-{more}"
+            # "IL-" and "6", "anti-" and "PD-1", "12-" and "week"
+            return f"{bare}-{more}"
         if re.match(r"(?:and|or|und|oder)\b", more):
             return f"{bare}- {more}"
         first, second = before[1].lower(), after[0].lower().split("-")[0]
@@ -293,81 +292,60 @@ def _assembled(
     """Return the text of the blocks, with what is no text put `apart`, and where each page begins in it."""
     text = ""
     starts: dict[int, int] = {}
-    unfinished: Block | None = None
-    waiting: list[Block] = []
-    continued: set[int] = set()
+    for block, between in _in_order(blocks, apart):
+        words = "\n".join(block.rows) or joined(block.lines, hyphens, as_is=block.kind is Kind.CODE)
+        if words:
+            apart_from = between if text else ""
+            text = hyphens.put_together(text, words) if between == " " else f"{text}{apart_from}{words}"
+            starts.setdefault(block.page, len(text) - len(words))
+    offsets = [len(text)]
+    for number in reversed(range(pages)):
+        offsets.append(min(offsets[-1], starts.get(number, offsets[-1])))
+    return text, offsets[:0:-1]
 
-    def add(block: Block, between: str) -> None:
-        nonlocal text
-        words = (
-            "\n".join(block.rows)
-            if block.rows
-            else joined(block.lines, hyphens, as_is=block.kind is Kind.CODE)
-        )
-        if not words:
-            return
-        text = (
-            hyphens.put_together(text, words)
-            if between == " "
-            else f"{text}{between}{words}"
-            if text
-            else words
-        )
-        starts.setdefault(block.page, len(text) - len(words))
 
-    def flush() -> None:
-        nonlocal unfinished
-        unfinished = None
-        for other in waiting:
-            add(other, "\n" if id(other) in continued else "\n\n")
-        waiting.clear()
-
-    formula = False
-    before: Block | None = None
+def _in_order(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> list[tuple[Block, str]]:
+    """Return blocks as they are read, each with what stands before it; those that are no text go `apart`."""
+    placed: list[tuple[Block, str]] = []
+    waiting: list[tuple[Block, str]] = []
+    """Those that stand in the midst of a paragraph, where it may go on behind them."""
+    paragraph: Block | None = None
+    """The last block, where it may go on."""
+    program: Block | None = None
     """The block before, where it is of a program, which may go on in the next page."""
+    has_formula = False
     for block in blocks:
         if block.kind in _APART:
-            lines = [line.text.replace(HYPHEN, "-") for line in block.lines]
-            apart[block.kind.value] += lines
-            formula = formula or block.kind is Kind.FORMULA
+            apart[block.kind.value] += [line.text.replace(HYPHEN, "-") for line in block.lines]
+            has_formula = has_formula or block.kind is Kind.FORMULA
             continue
-        if (
-            unfinished is not None
-            and not unfinished.last.text.endswith((":", "\uff1a"))
-            and _is_inline(block)
-        ):
-            add(block, " ")
+        if paragraph and not paragraph.last.text.endswith((":", "\uff1a")) and _is_inline(block):
+            placed.append((block, " "))
             continue
-        goes_on = block.kind is Kind.CODE and before is not None and before.page != block.page
-        before = block if block.kind is Kind.CODE else None
+        is_code = block.kind is Kind.CODE
+        goes_on = is_code and program is not None and program.page != block.page
+        program = block if is_code else None
+        between = "\n" if goes_on else "\n\n"
         if goes_on and not waiting:
-            add(block, "\n")
+            placed.append((block, between))
             continue
-        if goes_on:
-            continued.add(id(block))
-        if unfinished is not None and (block.kind in _BETWEEN or _is_beside(unfinished, block)):
-            waiting.append(block)
+        if paragraph and (block.kind in _BETWEEN or _is_beside(paragraph, block)):
+            waiting.append((block, between))
             continue
-        if unfinished is not None and _goes_on(unfinished, block):
-            if formula:
-                text += f" {FORMULA}"
-            while waiting and _is_inline(waiting[0]):
-                add(waiting.pop(0), " ")
-            add(block, " ")
+        if paragraph and _goes_on(paragraph, block):
+            inside = [*takewhile(_is_inline, (other for other, _ in waiting)), block]
+            del waiting[: len(inside) - 1]
+            gaps = [f" {FORMULA} " if has_formula else " ", *" " * (len(inside) - 1)]
+            placed += zip(inside, gaps, strict=True)
         else:
-            flush()
-            add(block, "\n\n")
-        formula = False
-        unfinished = block if block.kind is Kind.PROSE and not _is_finished(block) else None
-        if unfinished is None:
-            flush()
-    flush()
-    offsets = []
-    after = len(text)
-    for number in reversed(range(pages)):
-        after = min(after, starts.get(number, after))
-        offsets.append(after)
-    return text, offsets[::-1]
+            placed += [*waiting, (block, between)]
+            waiting.clear()
+        has_formula = False
+        paragraph = block if block.kind is Kind.PROSE and not _is_finished(block) else None
+        if paragraph is None:
+            placed += waiting
+            waiting.clear()
+    return placed + waiting
 
 
 def _is_inline(block: Block) -> bool:
@@ -380,7 +358,6 @@ def _is_beside(before: Block, block: Block) -> bool:
     return (
         block.kind is Kind.PROSE
         and sum(len(line.text.split()) for line in block.lines) < MAX_APART_WORDS
-        and block.page == before.page
         and block.first.base < before.last.base
         and block.first.left > before.first.left + 3 * block.first.size
         and not _is_finished(block)

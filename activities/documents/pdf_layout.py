@@ -204,10 +204,7 @@ def gutter_of(runs: Sequence[Run]) -> float | None:
         if min(len(before), len(after)) < MIN_COLUMN_RUNS or over > 0.5 * min(len(before), len(after)):
             continue
         margin = sorted(run.right for run in before)[-max(1, len(before) // 3) :][0]
-        if (
-            start - margin < MIN_GUTTER * size
-            and start - max(run.right for run in before) < MIN_GUTTER * size
-        ):
+        if start - margin < MIN_GUTTER * size:
             continue
         aligned = sum(abs(run.left - start) < 2 for run in after)
         score = aligned - 2 * over
@@ -347,7 +344,7 @@ def _kind_of(line: Line, body: float, left: float) -> Kind:
     is_equation = bool(_EQUATION.search(text))
     words = _words(line) if line.math or is_equation else 3
     centred = not words and line.left > left + 1.5 * line.size
-    has_number = len(line.runs) > 1 and _EQUATION_NUMBER.fullmatch(line.runs[-1].text)
+    has_number = _EQUATION_NUMBER.fullmatch(line.runs[-1].text)
     if words < 3 and (
         line.math > 0.3
         or (centred and line.math)
@@ -365,7 +362,7 @@ def _kind_of(line: Line, body: float, left: float) -> Kind:
 def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, right: float) -> bool:
     """Tell whether a line begins a block of its own."""
     step = above.base - line.base
-    apart = step > 1.35 * max(pitch, 1.1 * min(above.size, line.size)) or step < 0
+    apart = step > 1.35 * max(pitch, 1.1 * min(above.size, line.size))
     if kind is Kind.CAPTION:
         return True
     if block.kind is Kind.CAPTION:
@@ -391,7 +388,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
     width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
     fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
-    if kind in (Kind.PROSE, Kind.HEADING) and is_unspaced(above.text[-1:]) and fits:
+    if is_unspaced(above.text[-1:]) and fits:
         return True
     if kind is Kind.HEADING:
         return apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
@@ -402,7 +399,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     if not line.is_like(above):
         return True
     step_in = (line.left - above.left) / line.size
-    if len(block.lines) > 1 and step_in < -0.8 and abs(line.left - block.first.left) < 0.2 * line.size:
+    if step_in < -0.8 and abs(line.left - block.first.left) < 0.2 * line.size:
         return True  # the next of several items whose further lines are indented
     if _ITEM.match(block.first.text) and line.left > block.first.left + 0.8 * line.size:
         return bool(_ITEM.match(line.text))  # it is indented as the further lines of an item are
@@ -429,4 +426,4 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
 
 
 def _ended(line: Line, right: float) -> bool:
-    return line.text.endswith(_END) or bool(_STOP.search(line.text)) or line.right < right - 6 * line.size
+    return line.text.endswith(_END) or line.right < right - 6 * line.size

@@ -115,9 +115,7 @@ def _is_contents(run: Sequence[Block]) -> bool:
     lines = [line.text for block in run for line in block.lines]
     numbers = [int(m[1]) for line in lines if (m := _LAST_NUMBER.search(line)) and m[1].isdigit()]
     rising = sum(before <= after for before, after in pairwise(numbers))
-    return (
-        len(numbers) >= MIN_CONTENTS and rising >= 0.9 * (len(numbers) - 1) and 2 * len(numbers) >= len(lines)
-    )
+    return len(numbers) >= MIN_CONTENTS and rising >= 0.9 * (len(numbers) - 1)
 
 
 def _mark_notes(page: Sequence[Block], body: float) -> None:

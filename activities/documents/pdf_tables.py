@@ -118,7 +118,7 @@ def _parts(runs: Sequence[Run], page: Page, across: Sequence[Box], high: Box, lo
         rule.top
         for rule in across
         if low.top < rule.bottom and rule.top < high.bottom and rule.right - rule.left >= MIN_RULED * wide
-        if left - RULE <= rule.left and rule.right <= right + RULE
+        if rule.right <= right + RULE
     ]
     bands = groupby(rows, lambda row: sum(row[0].base < level for level in levels))
     return [_Part(list(band), edges, is_close) for _, band in bands]
@@ -162,7 +162,7 @@ def _of_cells(parts: Sequence[_Part]) -> tables.Table | None:
         return None
     bold = [all(run.bold > 0.7 for cell in line for run in cell) for line in cells]
     first = next(n for n, part in enumerate(parts) if part.edges)
-    headings = tuple(grid[first]) if all(grid[first]) and bold[first] and not all(bold) else ()
+    headings = tuple(grid[first]) if bold[first] and not all(bold) else ()
     return tables.from_rows([*grid[:first], *grid[first + bool(headings) :]], headings)
 
 
@@ -174,12 +174,12 @@ def _of_columns(parts: Sequence[list[list[Run]]]) -> tables.Table | None:
     if len(body) < MIN_ROWS - 1 or len(spans) < 2 or all(run.fixed > 0.5 for row in body for run in row):
         return None  # a program in a frame is none
     filled = _filled(body, spans)
-    heads = [_over(row, spans, is_last=row is parts[0][-1]) for row in parts[0]]
+    heads = [_over(row, spans) for row in parts[0]]
     again = any(name and name == row[n] for head in heads for n, name in enumerate(head) for row in filled)
     if again or len(heads) > MAX_HEAD:  # rows like the others, with headings or without
         return tables.from_rows(_filled(every, spans))
     names = tuple(" ".join(dict.fromkeys(filter(None, column))) for column in zip(*heads, strict=True))
-    if sum(map(bool, names)) < len(spans) - 1 or len(set(names)) < 2:
+    if sum(map(bool, names)) < len(spans) - 1:
         return None
     return tables.from_rows(filled, names)
 
@@ -221,12 +221,12 @@ def table_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[str] 
 def _cells(run: Sequence[Sequence[Run]]) -> list[list[str]] | None:
     """Return the cells of a table; None for lines without columns or without a column of values."""
     spans = _spans(run)
-    if len(run) < MIN_ROWS or len(spans) < 2 or any(len(c.text) > CELL_CHARS for line in run for c in line):
+    if any(len(cell.text) > CELL_CHARS for line in run for cell in line):
         return None
     rows = _filled(run, spans)
     columns_below = ([row[n] for row in rows[1:] if row[n]] for n in range(1, len(spans)))
     valued = any(len(column) > 1 and all(map(_VALUE.match, column)) for column in columns_below)
-    return rows if valued and len(rows) >= MIN_ROWS and tables.has_headings(rows) else None
+    return rows if valued and tables.has_headings(rows) else None
 
 
 def _spans(rows: Iterable[Sequence[Run]]) -> list[tuple[float, float]]:
@@ -240,18 +240,14 @@ def _spans(rows: Iterable[Sequence[Run]]) -> list[tuple[float, float]]:
     return spans
 
 
-def _over(row: Sequence[Run], spans: Sequence[tuple[float, float]], *, is_last: bool) -> list[str]:
-    """Return the headings of the columns in a row, of which one may stand over several columns.
-
-    In the last row words that stand close together are those of a column each."""
+def _over(row: Sequence[Run], spans: Sequence[tuple[float, float]]) -> list[str]:
+    """Return the headings of the columns in a row, of which one may stand over several columns."""
     cells = [""] * len(spans)
     for run in row:
         nearest = min(range(len(spans)), key=lambda n: abs(sum(spans[n]) / 2 - _middle(run)))
         below = [n for n, (left, right) in enumerate(spans) if run.left < right and left < run.right]
-        below, words = below or [nearest], _words([run])
-        names = words.split() if is_last and len(words.split()) == len(below) else [words] * len(below)
-        for n, name in zip(below, names, strict=True):
-            cells[n] = f"{cells[n]} {name}".strip()
+        for n in below or [nearest]:
+            cells[n] = f"{cells[n]} {_words([run])}".strip()
     return cells
 
 
