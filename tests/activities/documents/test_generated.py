@@ -35,7 +35,7 @@ LINE = st.lists(WORD, min_size=3, max_size=9).map(" ".join)
 LINES = st.lists(LINE, min_size=1, max_size=5)
 CELLS = st.lists(st.tuples(LINE, LINE, LINE), min_size=2, max_size=4)
 generated = settings(
-    max_examples=25,
+    max_examples=12,
     deadline=None,
     phases=(Phase.explicit, Phase.reuse, Phase.generate),
     suppress_health_check=[HealthCheck.too_slow],

@@ -81,14 +81,16 @@ def test_the_commands_that_a_latex_source_defines_are_the_words_they_stand_for()
 
 def test_tables_notes_and_programs_of_latex_are_read_as_they_are_printed() -> None:
     text = read_tex(
-        rb"\title{Tides\thanks{Paid by the port.}}\author{Ann Lee\footnote{Of Ports}}"
-        rb"\newcommand{\mean}[1]{mean of #1}\begin{document}\maketitle\section{How it was done}"
+        rb"\title{\emph{Tides}\thanks{Paid by the port.}}\author{Ann Lee\footnote{Of Ports} \and Bo Roe}"
+        rb"\newcommand{\mean}[1]{mean of #1}\begin{document}\maketitle% a remark"
+        b"\n"
+        rb"\section{How it was done}"
         rb"The \mean{tides} was 10$^{3}$ mm\footnote{By gauge.} \citet{lee} at sea."
         rb"\begin{table}\caption{Tides by month}\begin{tabular}{lr}\hline Month & Mean \\ \hline"
         rb" May & 2.6 \\ June & 2.8 \\ \hline\end{tabular}\end{table}"
         rb"\begin{verbatim}gauge --start\end{verbatim}\end{document}"
     )
-    assert (text.title, text.authors) == ("Tides", ("Ann Lee",))
+    assert (text.title, text.authors) == ("Tides", ("Ann Lee", "Bo Roe"))
     assert [" ".join(part.split(" ")) for part in text.text.split("\n\n")] == [
         *("How it was done", "The mean of tides was 10\u00b3 mm at sea.", "Tides by month"),
         *("Month: May; Mean: 2.6\nMonth: June; Mean: 2.8", "gauge --start", "Of Ports", "By gauge."),

@@ -13,6 +13,7 @@ from activities.documents.office import table_rows
 from activities.sources.library.bibliography import bibtex_records, ris_records
 from activities.sources.library.reading import read_file
 from activities.sources.library.records import SetAside, read_record
+from tests.activities.documents.test_generated import generated
 
 WRITTEN = {
     "drug": "drug",
@@ -59,6 +60,7 @@ def fields(record: JsonValue | SetAside) -> dict[str, JsonValue]:
     return record
 
 
+@generated
 @given(words)
 def test_a_text_in_latex_comes_out_as_it_is_printed(written: list[str]) -> None:
     (record,) = bibtex(f"@article{{a, title={{T}}, abstract={{{' '.join(written)}}}}}")
@@ -119,6 +121,7 @@ plain_words = st.text(alphabet="abcXYZ 0123456789.,;:%<>+-()\u00fc\u00b1", min_s
 )
 
 
+@generated
 @given(st.lists(st.tuples(plain_words, plain_words, st.booleans()), min_size=1, max_size=5))
 def test_every_entry_of_a_ris_file_comes_out(entries: list[tuple[str, str, bool]]) -> None:
     """Whether or not it is ended, and whether its abstract is wrapped."""
@@ -152,6 +155,7 @@ def test_a_line_outside_of_all_entries_of_ris_is_set_aside() -> None:
 cells = st.text(alphabet='ab 12.,;|"%-\n\t\u00fc', max_size=20)
 
 
+@generated
 @given(st.lists(st.tuples(cells, cells, cells), min_size=1, max_size=30), st.sampled_from(",;\t|"))
 def test_every_cell_of_a_table_comes_out(rows: list[tuple[str, ...]], separator: str) -> None:
     file = io.StringIO(newline="")

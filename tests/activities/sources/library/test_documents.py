@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 import typst
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import JsonValue
 
@@ -21,6 +21,7 @@ from activities.sources.library.files import list_folder
 from activities.sources.library.index import Libraries
 from activities.sources.library.overview import FileState, files_of
 from activities.sources.library.records import read_record, records_in
+from tests.activities.documents.test_generated import generated
 from tests.libraries import Collection, read_folder
 
 PDF = Path(__file__).parent / "two_pages.pdf"
@@ -288,7 +289,7 @@ _names = st.sampled_from(
 )
 
 
-@settings(suppress_health_check=[HealthCheck.too_slow])
+@generated
 @given(st.dictionaries(_names, _json, max_size=8))
 def test_no_record_breaks_the_reader(value: dict[str, Any]) -> None:
     try:

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -192,13 +193,18 @@ async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
 ) -> None:
     for name in ("MAX_LETTERS_BEFORE", "MAX_TITLES"):
         monkeypatch.setattr(encoding, name, 0)
-    monkeypatch.setattr(encoding, "QUIET_SECONDS", 1.0)
+    quiet = threading.Event()
+    clock = SimpleNamespace(monotonic=time.monotonic, sleep=lambda _: quiet.wait())
+    monkeypatch.setattr(encoding, "time", clock)
+    monkeypatch.setattr(encoding, "QUIET_SECONDS", 600.0)
     library = source(tmp_path, folder)
     early = await ask(library, "colchicine gout", limit=1)
     assert files(early) == ["old.jsonl"]
     assert "3 of 3 documents are not encoded yet" in early.detail
     assert (await ask(library, "cardiac", limit=1)).records == (), "words choose what is read meanwhile"
     assert "3 of 3" in (await ask(library, "cardiac", limit=1)).detail, "it waits while somebody asks"
+    monkeypatch.setattr(encoding, "QUIET_SECONDS", 0.0)
+    quiet.set()
     opened = library._libraries.open(folder).encoding_of("cardiac")
     assert opened is not None
     assert await asyncio.to_thread(opened.wait, 60)
@@ -264,21 +270,8 @@ async def test_a_question_in_another_language_waits_for_its_own_encoder_alone(
     monkeypatch.setattr(encoding, "MAX_LETTERS_BEFORE", 0)
     monkeypatch.setattr(encoding, "QUIET_SECONDS", 60.0)  # a loaded machine may take long to ask
     assert "not encoded yet" in (await ask(library, "How is gout treated in old people?")).detail
-    result = await ask(library, "Wie behandelt man Gicht bei alten Menschen mit Colchicin?")
-    assert result.records
-    assert result.detail == ""
-
-
-async def test_a_small_folder_in_another_language_than_english_is_encoded_before_its_first_answer(
-    tmp_path: Path,
-) -> None:
-    own = tmp_path / "letters"
-    own.mkdir()
-    for n in range(60):
-        (own / f"{n}.txt").write_text(f"Der Brief Nummer {n} handelt von der Heizung im Haus. " * 9)
-    (own / "miete.txt").write_text("Das Geld für die Wohnung ist am dritten Werktag jedes Monats zu zahlen.")
-    result = await ask(source(tmp_path, own), "Wann wird die Miete fällig?", limit=1)
-    assert (files(result), result.detail) == (["miete.txt"], "")
+    result = await ask(library, "Wie behandelt man Gicht bei alten Menschen mit Colchicin?", limit=1)
+    assert (files(result), result.detail) == (["old.jsonl"], ""), "encoded before the first answer"
 
 
 async def test_a_language_that_no_encoder_knows_is_named(tmp_path: Path) -> None:

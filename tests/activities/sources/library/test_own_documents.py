@@ -125,20 +125,6 @@ def test_an_e_book_is_read_in_reading_order(tmp_path: Path) -> None:
         read_epub(empty.getvalue())
 
 
-def test_latex_is_read_without_its_markup(tmp_path: Path) -> None:
-    (tmp_path / "paper.tex").write_text(
-        "\\documentclass{article}\n\\title{On \\emph{aspirin}}\\author{Jane Doe \\and Juan Roe}\n"
-        "\\begin{document}\\maketitle\n% a remark\n\\section{Results}\n"
-        "Aspirin lowered the risk \\textbf{of colorectal cancer}~\\cite{a} by 17\\,\\%.\n\\end{document}\n"
-    )
-    document = read(tmp_path)["paper.tex"]
-    assert document.title == "On aspirin"
-    assert document.authors == ("Jane Doe", "Juan Roe")
-    assert "lowered the risk of colorectal cancer by 17" in " ".join(document.text.split())
-    assert "remark" not in document.text
-    assert "\\" not in document.text
-
-
 def test_a_table_is_a_text_or_records(tmp_path: Path) -> None:
     (tmp_path / "doses.csv").write_text('drug;dose;form\n"aspirin; coated";81;tablet\n')
     (tmp_path / "export.csv").write_text(
@@ -223,29 +209,16 @@ def test_an_entry_of_a_bibliography_has_the_text_of_its_attachment(tmp_path: Pat
     assert (gone.full_text, gone.text) == (False, SENTENCE)
 
 
-def test_ris_and_csl_are_records(tmp_path: Path) -> None:
-    (tmp_path / "a.ris").write_text(
-        f"TY  - JOUR\nTI  - On aspirin\nAU  - Doe, Jane\nPY  - 2019\nDO  - 10.1000/x\n"
-        f"AB  - {SENTENCE}\nER  - \n"
-    )
+def test_csl_is_a_record(tmp_path: Path) -> None:
     csl: dict[str, object] = {"title": "In CSL", "DOI": "10.1000/y", "abstract": SENTENCE}
     csl |= {"issued": {"date-parts": [[2018, 4]]}, "container-title": "The Journal"}
     csl |= {"author": [{"family": "Doe", "given": "Jane"}]}
     (tmp_path / "b.json").write_text(json.dumps([csl]))
-    documents = read(tmp_path)
-    assert [(d.evidence_id, d.year, d.authors, d.text) for d in documents.values()] == [
-        ("doi:10.1000/x", 2019, ("Jane Doe",), SENTENCE),
-        ("doi:10.1000/y", 2018, ("Jane Doe",), SENTENCE),
-    ]
-
-
-@pytest.mark.parametrize("ending", ["docx", "pptx", "xlsx", "epub", "bib", "ris", "csv"])
-def test_a_damaged_document_is_set_aside(tmp_path: Path, ending: str) -> None:
-    (tmp_path / f"x.{ending}").write_bytes(b"PK\x03\x04 this is no archive\x00\xff")
-    (tmp_path / "good.txt").write_text(SENTENCE)
-    collection = read_folder(tmp_path)
-    assert [document.text for document in collection.documents] == [SENTENCE]
-    assert len(collection.set_aside) <= 1
+    work = read(tmp_path)["b.json"]
+    assert (work.evidence_id, work.year, work.authors, work.text) == (
+        *("doi:10.1000/y", 2018, ("Jane Doe",)),
+        SENTENCE,
+    )
 
 
 def test_a_document_that_unpacks_without_end_is_set_aside(
@@ -257,7 +230,7 @@ def test_a_document_that_unpacks_without_end_is_set_aside(
     with zipfile.ZipFile(path) as before:
         parts = {name: before.read(name) for name in before.namelist()}
     parts["word/document.xml"] = parts["word/document.xml"].replace(
-        b"<w:body>", b"<w:body>" + b"<w:p/>" * 15_000_000
+        b"<w:body>", b"<w:body>" + b"<w:p/>" * 4_000_000
     )
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as bomb:
         for name, data in parts.items():
