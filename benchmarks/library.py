@@ -1,11 +1,11 @@
-"""What a folder of one's own documents costs: the first index, a new process, one changed file, memory.
+"""What a folder of one's own documents costs: the first index, a new process, one changed file.
 
     python -m benchmarks.library [--documents 3000] [--words 1300] [--keep FOLDER]
 
 The documents are written by code from sentences of the bundled sample: text, Markdown, HTML, Word, PDF,
 LaTeX and JSON lines. Each phase runs in a process of its own. Printed are its processor seconds until the
-folder is open (its reading processes included) and those of a search, which the encoder takes, the seconds
-that pass for both, and the most memory that the process and its reading processes held.
+folder is open (its reading processes included) and those of a search, which the encoder takes, and the
+seconds that pass for both.
 """
 
 import argparse
@@ -17,7 +17,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import docx
@@ -54,7 +53,7 @@ def main() -> None:
             write(folder, options.documents, options.words)
         cache = Path(made) / "cache"
         print(f"{options.documents:,} documents of about {options.words:,} words")
-        print("phase              open CPU s  open s  search CPU s  search s     MB  readers MB  documents")
+        print("phase              open CPU s  open s  search CPU s  search s  documents")
         show("first index", folder, cache)
         show("new process", folder, cache)
         changed = min(folder.rglob("*.txt"))
@@ -74,7 +73,7 @@ def show(name: str, folder: Path, cache: Path) -> None:
     print(
         f"{name:<18} {figures['open_cpu']:>10.1f} {figures['open']:>7.2f}"
         f" {figures['search_cpu']:>13.1f} {figures['search']:>9.3f}"
-        f" {figures['memory']:>6} {figures['readers']:>11} {figures['documents']:>10,}"
+        f" {figures['documents']:>10,}"
     )
 
 
@@ -83,7 +82,6 @@ def phase(folder: Path, cache: Path) -> None:
     started = time.monotonic()
     index = Libraries(cache).open(folder)
     opened = time.monotonic()
-    children = list(map(peak_of, reading_processes()))
     readers().close()
     opened_cpu = processor_seconds()
     began = time.monotonic()
@@ -95,8 +93,6 @@ def phase(folder: Path, cache: Path) -> None:
         "open": opened - started,
         "search_cpu": (processor_seconds() - opened_cpu) / len(QUERIES),
         "search": (time.monotonic() - began) / len(QUERIES),
-        "memory": peak_of("self"),
-        "readers": sum(children),
         "documents": index.count,
     }
     print(json.dumps(figures))
@@ -106,23 +102,6 @@ def processor_seconds() -> float:
     """Return those of this process so far, with those of its reading processes that have ended."""
     used = [resource.getrusage(kind) for kind in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)]
     return sum(u.ru_utime + u.ru_stime for u in used)
-
-
-def reading_processes() -> Iterator[str]:
-    """Yield the ids of this process's children."""
-    for task in Path("/proc/self/task").iterdir():
-        yield from (task / "children").read_text().split()
-
-
-def peak_of(process: str) -> int:
-    """Most megabytes a process held; none of one that has ended.
-
-    What `getrusage` says includes the process that started it."""
-    try:
-        lines = Path(f"/proc/{process}/status").read_text().splitlines()
-    except (FileNotFoundError, ProcessLookupError):
-        return 0
-    return next((int(line.split()[1]) for line in lines if line.startswith("VmHWM")), 0) // 1024
 
 
 def write(folder: Path, count: int, words: int) -> None:

@@ -16,6 +16,7 @@ import sys
 import time
 import unicodedata
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -61,31 +62,29 @@ class Row:
 
 def lacking_words(expected: str, read: str) -> Counter[str]:
     """Return the words of a text that another lacks, however they are parted at the ends of lines."""
-    parted = Counter(match.casefold() for match in _PARTED.findall(_plain(expected)))
+    parted = {match.casefold() for match in _PARTED.findall(_plain(expected))}
     wanted, present = _tokens(expected), _tokens(read)
     lacking, more = wanted - present, present - wanted
-    for word in list(more):
-        for place in range(1, len(word)):
-            first, second = word[:place], word[place:]
-            while more[word] and parted[first] and lacking[first] and lacking[second]:
-                for counts, part in ((more, word), (parted, first), (lacking, first), (lacking, second)):
-                    counts[part] -= 1
-    for word in list(lacking):  # an exponent that stands beside its number in one of them
-        for place in range(1, len(word)):
-            first, second = word[:place], word[place:]
-            while lacking[word] and more[first] and more[second] and (first + second)[-1].isdigit():
-                for counts, part in ((lacking, word), (more, first), (more, second)):
-                    counts[part] -= 1
+    _match_parts(more, lacking, lambda first, _: first in parted)
+    _match_parts(lacking, more, lambda _, second: second[-1].isdigit())  # an exponent beside its number
     for word in list(lacking):  # in angle brackets, which poppler reads as letters in a font of TeX
-        for bare in {
-            word.removeprefix("h"),
-            word.removesuffix("i"),
-            word.removeprefix("h").removesuffix("i"),
-        }:
-            shared = min(lacking[word], more[bare])
+        bare = word.removeprefix("h")
+        for other in {bare, word.removesuffix("i"), bare.removesuffix("i")}:
+            shared = min(lacking[word], more[other])
             lacking[word] -= shared
-            more[bare] -= shared
+            more[other] -= shared
     return Counter({word: count for word, count in lacking.items() if count > 0 and _COUNTED.fullmatch(word)})
+
+
+def _match_parts(words: Counter[str], parts: Counter[str], are_one: Callable[[str, str], bool]) -> None:
+    """Take words off one side that stand in two parts on the other, and these."""
+    for word in list(words):
+        for place in range(1, len(word)):
+            first, second = word[:place], word[place:]
+            while words[word] and parts[first] and parts[second] and are_one(first, second):
+                words[word] -= 1
+                parts[first] -= 1
+                parts[second] -= 1
 
 
 def _plain(text: str) -> str:

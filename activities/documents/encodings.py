@@ -30,33 +30,11 @@ _BYTE_ORDER_MARKS = (
 )
 _SHIFTED = ("iso2022_jp_ext", "iso2022_kr")
 """Encodings of seven bits that change the character set by an escape."""
-_TRIED = {
-    "cp1252": "Windows-1252",
-    "mac-roman": "Mac Roman",
-    "gb18030": "GB 18030 (GBK)",
-    "cp932": "Shift-JIS",
-    "big5hkscs": "Big5",
-    "cp949": "EUC-KR",
-    "euc_jis_2004": "EUC-JP",
-    "cp1250": "Windows-1250",
-    "cp1251": "Windows-1251",
-    "cp1254": "Windows-1254",
-    "iso8859-2": "ISO 8859-2",
-    "iso8859-5": "ISO 8859-5",
-    "iso8859-7": "ISO 8859-7",
-    "koi8-r": "KOI8-R",
-    "koi8-u": "KOI8-U",
-    "cp866": "DOS code page 866",
-    "mac-cyrillic": "Mac Cyrillic",
-    "cp1253": "Windows-1253",
-    "cp1255": "Windows-1255",
-    "cp1256": "Windows-1256",
-    "cp850": "DOS code page 850",
-    "cp852": "DOS code page 852",
-    "cp874": "Windows-874",
-    "cp1257": "Windows-1257",
-}
-"""Encodings that are tried -> their names."""
+_TRIED = (
+    *("cp1252", "mac-roman", "gb18030", "cp932", "big5hkscs", "cp949", "euc_jis_2004", "cp1250", "cp1251"),
+    *("cp1254", "iso8859-2", "iso8859-5", "iso8859-7", "koi8-r", "koi8-u", "cp866", "mac-cyrillic", "cp1253"),
+    *("cp1255", "cp1256", "cp850", "cp852", "cp874", "cp1257"),
+)
 _MOST_COMMON, _MORE_COMMON = "cp1252", 0.3
 """The encoding of most files that are not UTF-8, and how much more likely it is than others (logarithm)."""
 _OF_TWO_BYTES = ("gb18030", "big5hkscs", "cp932", "cp949", "euc_jis_2004")
@@ -110,8 +88,8 @@ class Decoded:
         """What a person should know of the reading: empty for UTF-8 without a fault."""
         parts = []
         if self.guessed:
-            name = _TRIED.get(self.encoding, self.encoding)
             some = "partly UTF-8, partly " if self.mixed else ""
+            name = self.encoding.replace("cp125", "Windows-125")
             parts.append(f"read as {some}{name}; if letters are wrong, save it as UTF-8")
         if self.replaced:
             places = counted(self.replaced, "place is not", "places are not")
@@ -162,13 +140,8 @@ def decoded_page(data: bytes, charset: str = "") -> Decoded:
 
 def _codec_name(name: str) -> str:
     """Return the encoding of Python that a declared name stands for; empty for none."""
-    plain = {"x-sjis": "shift_jis", "x-mac-roman": "mac-roman", "macintosh": "mac-roman"}.get(
-        name.lower(), name
-    )
-    if not name:
-        return ""
     try:
-        codec = codecs.lookup(plain).name
+        codec = codecs.lookup(name.lower().removeprefix("x-")).name
     except (LookupError, ValueError):
         return ""
     return "" if codec == UTF8 else _READ_BY_BROWSERS_AS.get(codec, codec)

@@ -313,7 +313,7 @@ def test_the_encoding_that_was_guessed_and_the_bad_bytes_are_listed(tmp_path: Pa
     (folder / "noise.txt").write_bytes(random.Random(1).randbytes(600).replace(b"\0", b""))
     files = states(folder, tmp_path / "home")
     assert files["plain.txt"].problems == ()
-    assert "Mac Roman" in files["mac.txt"].problems[0]
+    assert "mac-roman" in files["mac.txt"].problems[0]
     assert "1 place is not valid text" in files["broken.txt"].problems[0]
     assert files["noise.txt"].status == "unreadable"
     assert "save it as UTF-8" in files["noise.txt"].problems[0]
