@@ -235,9 +235,6 @@ async def refresh(client: "Determinator", run: str | None, search: bool, as_json
     `report` prints it from then on, and the first one with --version 1. Exit code 1 when no authority
     answered for some reference.
     """
-    from client.runs.refreshing import check_online
-
-    check_online(client.settings)
     outcome = await client.refresh(await run_to_change(client, run), search=search)
     if as_json:
         print_json(outcome)

@@ -5,7 +5,6 @@ import hashlib
 import hmac
 import json
 import os
-import shutil
 from collections.abc import Sequence
 from importlib.metadata import entry_points, version
 from pathlib import Path
@@ -18,6 +17,7 @@ from activities.configuration.folder import HOME_VARIABLE, user_home
 from activities.lanes import Lane
 from activities.private_files import private_home, random_key
 from activities.settings import FOLDER_VARIABLE, Settings, config_path, secret_variables
+from client.embedded.processes import has_room
 
 
 class Note(BaseModel):
@@ -105,12 +105,9 @@ class Places:
 
     def check_space(self) -> None:
         """Raise OSError when the disk of home is full."""
-        if shutil.disk_usage(self.home).free < MIN_FREE_BYTES:
+        if not has_room(self.home):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(self.home))
 
-
-MIN_FREE_BYTES = 256 * 1024
-"""Below which the server's database cannot take a transaction."""
 
 N = TypeVar("N", bound=Note)
 

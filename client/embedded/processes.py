@@ -9,10 +9,10 @@ Only the standard library is imported: each cold start waits for the supervisor.
 import asyncio
 import contextlib
 import os
+import shutil
 import signal
 import subprocess
 import sys
-import tempfile
 import time
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
@@ -247,19 +247,12 @@ def last_error(log: Path) -> str:
     return error.removeprefix("Error:").strip()[:300]
 
 
-ROOM_BYTES = 256 * 1024
-"""Bytes that must be writable: below that the server's database cannot grow."""
+MIN_FREE_BYTES = 256 * 1024
+"""Below which the server's database cannot take a transaction."""
 
 
 def has_room(folder: Path) -> bool:
-    """Return whether a file can be written: what is free does not say what a quota allows."""
-    try:
-        with tempfile.TemporaryFile(dir=folder) as file:
-            file.write(bytes(ROOM_BYTES))
-            file.flush()
-    except OSError:
-        return False
-    return True
+    return shutil.disk_usage(folder).free >= MIN_FREE_BYTES
 
 
 def report(name: str, code: int) -> None:

@@ -56,11 +56,6 @@ async def test_a_body_in_one_coding_is_read(packed: bytes) -> None:
     assert await read_body(chunks(packed, 5), coding, MIB) == b"abc" * 9
 
 
-async def test_bare_deflate_is_read() -> None:
-    bare = zlib.compressobj(wbits=-15)
-    assert await read_body(chunks(bare.compress(b"abc") + bare.flush()), "deflate", MIB) == b"abc"
-
-
 @pytest.mark.parametrize("coding", ["gzip, gzip", "gzip,deflate", "br", "zstd", "deflate, identity, gzip"])
 async def test_nested_and_unknown_codings_are_refused(coding: str) -> None:
     with pytest.raises(Malformed):

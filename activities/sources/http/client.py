@@ -32,8 +32,8 @@ from activities.sources.http.failures import failure
 from activities.sources.http.rate_limiter import RateLimiter, turns_of
 from activities.sources.http.reading import read_answer
 
-CODINGS = "gzip, deflate"
-"""The codings that are asked for in `Accept-Encoding`."""
+CODINGS = "gzip"
+"""The coding that is asked for in `Accept-Encoding`; `deflate` is read, too, where a server sends it."""
 _STEP = 65_536
 
 
@@ -46,8 +46,8 @@ async def read_body(chunks: AsyncIterable[bytes], codings: str, limit: int) -> b
 
     `codings` is the value of `Content-Encoding`.
 
-    Raises TooLarge at the first byte over the limit, Malformed for a coding that was not asked for, more than
-    one coding, for bytes that are not of the coding, and for a body that ends within it.
+    Raises TooLarge at the first byte over the limit, Malformed for a coding that is not read, more than one
+    coding, for bytes that are not of the coding, and for a body that ends within it.
     """
     named = [
         name.strip().lower() for name in codings.split(",") if name.strip().lower() not in ("", "identity")
@@ -71,38 +71,24 @@ async def read_body(chunks: AsyncIterable[bytes], codings: str, limit: int) -> b
 
 
 class _Decoder:
-    """gzip, or deflate with or without its zlib wrapper, as servers send it."""
+    """gzip, or deflate in its zlib wrapper (RFC 9110, 8.4.1)."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
         self._inflate = zlib.decompressobj(zlib.MAX_WBITS | 32)
-        self._begun = False
 
     @property
     def has_ended(self) -> bool:
         return self._inflate.eof
 
     def unpack(self, data: bytes, body: bytearray) -> None:
-        try:
-            self._unpack(data, body)
-        except zlib.error as error:
-            if self._begun:
-                raise Malformed(f"a body cannot be decompressed: {error}") from error
-            self._inflate = zlib.decompressobj(-zlib.MAX_WBITS)  # bare deflate
+        while data and not self._inflate.eof:  # what follows the end of a packed body is no part of it
             try:
-                self._unpack(data, body)
-            except zlib.error as again:
-                raise Malformed(f"a body cannot be decompressed: {again}") from again
-
-    def _unpack(self, data: bytes, body: bytearray) -> None:
-        while data:
-            piece = self._inflate.decompress(data, _STEP)
-            self._begun = True
-            body += piece
+                body += self._inflate.decompress(data, _STEP)
+            except zlib.error as error:
+                raise Malformed(f"a body cannot be decompressed: {error}") from error
             if len(body) > self._limit:
                 raise TooLarge
-            if self._inflate.eof:
-                return  # what follows the end of a packed body is no part of it
             data = self._inflate.unconsumed_tail
 
 

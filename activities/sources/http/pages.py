@@ -21,7 +21,6 @@ from weakref import WeakValueDictionary
 
 import httpcore
 import httpx
-from pydantic import TypeAdapter
 
 from activities.contracts.bounds import digits
 from activities.contracts.errors import Malformed, Refused, Unavailable
@@ -151,7 +150,6 @@ class Page:
     text: Text
 
 
-_PAGE = TypeAdapter(Page)
 _HOSTS: WeakValueDictionary[str, asyncio.Semaphore] = WeakValueDictionary()
 """Hosts that are asked now."""
 
@@ -183,33 +181,25 @@ class SafePages:
         return cls(networks(settings.private_pages), cache=cache, max_seconds=seconds)
 
     async def read(self, url: str) -> Page:
-        """Fetch a page and read its text; one that was read lately comes from the cache.
+        """Fetch a page and read its text; one that was fetched lately comes from the cache.
 
         Raises Refused (an address, type or size that is not read, 4xx), Unavailable (no connection, no time,
         5xx), RateLimited or Malformed (nothing readable in it).
         """
         if self._cache is None:
             return await self._read(*await self._request(url))
-        key = hashlib.sha256(f"page {url}".encode()).hexdigest()
+        key = hashlib.sha256(f"body {url}".encode()).hexdigest()
         async with self._cache.turn(key):
-            cached = await self._cache.get(key)
-            kind, _, address = cached.headers["content-type"].partition(" ") if cached else ("", "", "")
-            if cached and not address:
-                return _PAGE.validate_json(cached.content)
-            if cached:
+            if (cached := await self._cache.get(key)) is not None:
+                kind, _, address = cached.headers["content-type"].partition(" ")
                 body = cached.content
             else:
                 # kept as it arrives: a page waits for the process that reads its text, and the death of a
                 # worker meanwhile must not cost another request
                 address, kind, body = await self._request(url)
-                await self._keep(key, f"{kind} {httpx.URL(address)}", body)
-            page = await self._read(address, kind, body)
-            await self._keep(key, "application/json", _PAGE.dump_json(page))
-            return page
-
-    async def _keep(self, key: str, kind: str, content: bytes) -> None:
-        assert self._cache is not None
-        await self._cache.put(key, httpx.Response(200, headers={"content-type": kind}, content=content))
+                headers = {"content-type": f"{kind} {httpx.URL(address)}"}
+                await self._cache.put(key, httpx.Response(200, headers=headers, content=body))
+        return await self._read(address, kind, body)
 
     async def _request(self, url: str) -> tuple[str, str, bytes]:
         try:

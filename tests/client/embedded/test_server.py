@@ -19,7 +19,7 @@ from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 from activities.settings import Settings
 from client.checkup import check_home
 from client.connection import RETENTION, quiet, register_attributes
-from client.embedded import home as home_module
+from client.embedded import processes
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.keeper import Keeper
 from client.embedded.processes import (
@@ -233,7 +233,7 @@ async def test_a_home_that_cannot_be_written_is_one_line_and_leaves_no_process(
 
 async def test_a_full_disk_is_named_in_one_line(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     connection = await start_embedded(Settings(), worker=False)
-    monkeypatch.setattr(home_module, "MIN_FREE_BYTES", 1 << 62)
+    monkeypatch.setattr(processes, "MIN_FREE_BYTES", 1 << 62)
     with pytest.raises(NoConnection, match=r"^there is no space left for [^\n]*$"):
         await start_embedded(Settings(), worker=False)
     found = check_home(Settings())
