@@ -171,6 +171,3 @@ class RateLimit:
         events.append(now)
         self._events.move_to_end(name)
         return 0.0
-
-    def __len__(self) -> int:
-        return len(self._events)

@@ -349,8 +349,7 @@ class Determinator:
         shared = await self._shared_http()
         async with nullcontext(shared) if shared is not None else open_http(self.settings) as http:
             searcher = Sources(self.settings, http)[source]
-            closed = why_closed(self.settings, searcher) or str(getattr(searcher, "missing", "") or "")
-            if closed:
+            if closed := why_closed(self.settings, searcher):
                 raise BadInput(f"{source}: {closed}")
             if searcher.info.role == "lookup":
                 raise BadInput(f"{source} answers by identifier only and cannot be searched")

@@ -116,10 +116,6 @@ def options(
     return tuple(rows)
 
 
-def enabled(settings: Settings, sources: Mapping[str, Source]) -> dict[str, Source]:
-    return {name: source for name, source in sources.items() if not why_closed(settings, source)}
-
-
 def why_closed(settings: Settings, source: Source) -> str:
     """Return a sentence that says why a source may not be used; empty when it may."""
     info = source.info

@@ -149,7 +149,9 @@ class StandingLookup:
                 continue
             for ref in batch:
                 notices = [
-                    notices_in(record) for record in records if same_work(ref.identifiers, record.identifiers)
+                    notices_in(record)
+                    for record in records
+                    if shares(ref.identifiers, record.identifiers, NAMES)
                 ]
                 answers[ref.evidence_id] = Answer(tuple(chain.from_iterable(notices)) if notices else None)
         return answers
@@ -185,7 +187,7 @@ def merge(notices: Iterable[StandingNotice]) -> list[StandingNotice]:
     merged: list[StandingNotice] = []
     for notice in notices:
         for place, other in enumerate(merged):
-            if notice.kind == other.kind and _one_notice(notice, other):
+            if notice.kind == other.kind and (notice == other or shares(notice, other, ("doi", "pmid"))):
                 merged[place] = StandingNotice(
                     kind=other.kind,
                     date=max(other.date or "", notice.date or "", key=len) or None,
@@ -208,15 +210,9 @@ def notices_in(record: Evidence) -> tuple[StandingNotice, ...]:
     return record.notices
 
 
-def same_work(identifiers: Identifiers, other: Identifiers) -> bool:
-    """Whether two records name the same work by PMID, PMCID or DOI."""
-    return any((mine := getattr(identifiers, name)) and mine == getattr(other, name) for name in NAMES)
-
-
-def _one_notice(notice: StandingNotice, other: StandingNotice) -> bool:
-    return notice == other or any(
-        (mine := getattr(notice, name)) and mine == getattr(other, name) for name in ("doi", "pmid")
-    )
+def shares(one: object, other: object, names: Iterable[str]) -> bool:
+    """Whether two works, or two notices, have an identifier of these in common."""
+    return any((mine := getattr(one, name)) and mine == getattr(other, name) for name in names)
 
 
 def _europepmc_clause(identifiers: Identifiers) -> str:
