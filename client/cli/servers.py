@@ -132,7 +132,9 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
     \b
       { "mcpServers": { "determinator": { "command": "determinator", "args": ["mcp"] } } }
     """
-    settings = load_settings()
+    settings, place = load_settings(), None
+    if http is not None:
+        place = listening_address(http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}")
 
     async def body() -> int:
         with packages_of("mcp", "the MCP server"):
@@ -140,12 +142,10 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
 
         async with Determinator(settings, address=address, say=say) as client:
             server = build_server(client, allowed)
-            if http is None:
+            if place is None:
                 await server.run_stdio_async()
                 return 0
-            host, port = listening_address(
-                http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}"
-            )
+            host, port = place
             line = f"the MCP server answers at http://{shown_host(host)}:{{port}}/mcp"
             app = TokenRequired(server.streamable_http_app(host=host), token(MCP_TOKEN))
             return await serve_app(app, listen_at(host, port), line)

@@ -7,12 +7,9 @@ from pathlib import Path
 import pytest
 
 from activities.private_files import write_whole
-from activities.settings import Settings, user_config_path
-from client.embedded.server import start_embedded
-from tests.client.harness import determinator, processes_of
+from activities.settings import user_config_path
+from tests.client.harness import inside, processes_of
 from tests.replay import ReplayServer, Reply, recorded
-
-NOWHERE = "http://127.0.0.1:1"
 
 
 @pytest.fixture
@@ -24,38 +21,27 @@ def ncbi() -> Iterator[ReplayServer]:
         yield server
 
 
-async def test_a_limited_api_is_searched_by_runs_alone_where_a_server_is_configured(
-    file_home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
+def test_a_limited_api_is_searched_by_runs_alone_where_a_server_is_configured(
+    home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("DETERMINATOR_PUBMED_URL", ncbi.url)
-    address = (await start_embedded(Settings())).address
-    ran = determinator("search", "pubmed", "trametinib", "--json", "--address", address)
+    ran = inside("search", "pubmed", "trametinib", "--json", "--address", "temporal.example")
     assert ran.code == 1
     assert "only a run searches it" in ran.err
     assert not ncbi.asked
     ncbi.on("/esearch.fcgi", Reply(400, "bad"))
-    refused = determinator("search", "pubmed", "another")
+    refused = inside("search", "pubmed", "another")
     assert refused.code == 2
     assert "pubmed answered 400" in refused.err
     assert "Traceback" not in refused.err
 
 
-def configure(text: str) -> None:
-    """Write the user's own configuration file."""
+def test_settings_given_for_a_search_hold(home: Path, ncbi: ReplayServer) -> None:
+    text = f"[sources.pubmed]\nurl = '{ncbi.url}'\nmax_results = 3\nfilters = {{ year_from = 2011 }}\n"
     write_whole(user_config_path(), text.encode())
-
-
-async def test_settings_given_for_a_search_hold_while_a_worker_with_others_runs(
-    file_home: Path, ncbi: ReplayServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("DETERMINATOR_PUBMED_URL", NOWHERE)
-    await start_embedded(Settings())
-    ran = determinator("search", "pubmed", "trametinib", env={"DETERMINATOR_PUBMED_URL": ncbi.url})
-    assert ran.code == 0, ran.err
-    assert ncbi.count("/esearch.fcgi") == 1
-    configure(f"[sources.pubmed]\nurl = '{ncbi.url}'\nmax_results = 3\nfilters = {{ year_from = 2011 }}\n")
-    variables = {"DETERMINATOR_PUBMED_URL": "", "NCBI_API_KEY": "for-this-command"}
-    ran = determinator("search", "pubmed", "selumetinib", env=variables)
+    ran = inside(
+        "search", "pubmed", "selumetinib", DETERMINATOR_PUBMED_URL="", NCBI_API_KEY="for-this-command"
+    )
     assert ran.code == 0, ran.err
     asked = next(asked for asked in reversed(ncbi.asked) if asked.path == "/esearch.fcgi")
     assert asked.query["api_key"] == ["for-this-command"]
@@ -65,7 +51,7 @@ async def test_settings_given_for_a_search_hold_while_a_worker_with_others_runs(
 def test_with_nothing_running_it_is_asked_directly_and_nothing_is_started(
     home: Path, ncbi: ReplayServer
 ) -> None:
-    ran = determinator("search", "pubmed", "trametinib", env={"DETERMINATOR_PUBMED_URL": ncbi.url})
+    ran = inside("search", "pubmed", "trametinib", DETERMINATOR_PUBMED_URL=ncbi.url)
     assert ran.code == 0, ran.err
     assert "pmid:22663011" in ran.out
     assert processes_of(home) == {"server": [], "worker": []}
