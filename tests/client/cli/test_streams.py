@@ -1,5 +1,6 @@
 """A command works without a terminal, a stream, or letters beyond ASCII."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.client.harness import inside
+from tests.client.harness import determinator
 
 pytestmark = pytest.mark.xdist_group("plain")
 
@@ -24,13 +25,11 @@ def test_a_command_works_without_its_streams_and_replaces_letters_that_cannot_be
 ) -> None:
     ascii_only = {"LC_ALL": "POSIX", "PYTHONIOENCODING": "ascii"}
     question = "W\u00fcrde Metformin \u00c4lteren helfen?"
-    asked = shell(f'ask "{question}" --mode simple --library "{library}" --json <&-', **ascii_only)
-    assert asked.returncode in (0, 4), asked
-    for words, closed in (("report last", ">&-"), ("list", "2>&-")):
+    assert determinator("ask", question, "--mode", "simple", "--library", library, "--json").code in (0, 4)
+    for words, closed in (("report last", ">&-"), ("list", "<&- 2>&-")):
         ran = shell(f"{words} {closed}", **ascii_only)
         assert (ran.returncode, "Error" in ran.stderr) == (0, False), (words, closed, ran)
         assert words != "list" or "W?rde" in ran.stdout, ran
     rows = shell("list --json", **ascii_only).stdout
     assert rows.isascii()
-    assert question in [row["question"] for row in inside("list", "--json").json()]
-    assert "W\\u00fcrde" in rows
+    assert question in [row["question"] for row in json.loads(rows)]
