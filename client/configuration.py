@@ -2,16 +2,15 @@
 
 import json
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
-from typing import Any, get_origin
+from typing import Any
 from urllib.parse import urlsplit
 
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
 from pydantic_settings import EnvSettingsSource, SettingsError
 
-from activities.configuration.declaration import declared, did_you_mean, variable_of
+from activities.configuration.declaration import did_you_mean, variable_of
 from activities.configuration.file import ConfigError
 from activities.configuration.wording import by_place, worded
 from activities.credentials import carried_by
@@ -97,7 +96,9 @@ def load_settings(**overrides: Any) -> Settings:  # noqa: ANN401 - values of any
     except ConfigError as error:
         raise BadSettings(str(error)) from error
     except SettingsError as error:
-        raise BadInput(no_json() or f"{error}; write lists and tables as JSON in variables") from error
+        raise BadInput(
+            f'{error}; write a list in a variable as ["a", "b"] and a table as {{"a": 1}}'
+        ) from error
     except OSError as error:
         raise BadInput(f"{error.filename} cannot be read: {error.strerror}") from error
     if settings.sources:
@@ -105,20 +106,6 @@ def load_settings(**overrides: Any) -> Settings:  # noqa: ANN401 - values of any
     if not settings.offline and (fault := proxy_fault()):
         raise BadInput(fault)
     return settings
-
-
-def no_json() -> str:
-    """Return a line on the first variable that holds no JSON where it has to, with what to write instead."""
-    for name, key in declared(Settings.model_fields).items():
-        field = Settings.model_fields[name]
-        variable = variable_of(name, field)
-        try:
-            if get_origin(field.annotation) in (list, dict, tuple):
-                json.loads(os.environ.get(variable, "[]"))
-        except ValueError:
-            example = tomllib.loads(f"value = {key.example}")["value"] if key.example else ["..."]
-            return f"{variable} is not JSON; write it as {variable}='{json.dumps(example)}'"
-    return ""
 
 
 def is_local(url: str) -> bool:

@@ -78,17 +78,9 @@ def test_config_check_refuses_names_that_do_not_exist(home: Path, text: str, nam
     assert named in ran.err
 
 
-@pytest.mark.parametrize(
-    ("variable", "value", "example"),
-    [
-        ("DETERMINATOR_PRIVATE_PAGES", "10.1.0.0/16", '["10.1.0.0/16"]'),
-        ("DETERMINATOR_ROLES", "judge=small", '{"judge": "a-smaller-model"}'),
-    ],
-)
 def test_a_variable_that_is_no_json_is_named_with_the_form_to_write(
-    home: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, example: str
+    home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv(variable, value)
-    with pytest.raises(BadInput) as refused:
+    monkeypatch.setenv("DETERMINATOR_PRIVATE_PAGES", "10.1.0.0/16")
+    with pytest.raises(BadInput, match=r"private_pages.* write a list in a variable as \[\"a\", \"b\"\]"):
         load_settings()
-    assert str(refused.value) == f"{variable} is not JSON; write it as {variable}='{example}'"
