@@ -35,7 +35,8 @@ class Site:
     server: ReplayServer
     seconds: float = 0.0
     slow: str = ""
-    """A page that never answers in time."""
+    """A page that does not answer before the test ends."""
+    over: threading.Event = field(default_factory=threading.Event)
     at_once: list[int] = field(default_factory=list)
     under_way: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
@@ -56,7 +57,9 @@ class Site:
         with self.lock:
             self.under_way += 1
             self.at_once.append(self.under_way)
-        time.sleep(5.0 if asked.path == self.slow else self.seconds)
+        if asked.path == self.slow:
+            self.over.wait()
+        time.sleep(self.seconds)
         with self.lock:
             self.under_way -= 1
         said = (f"<p>What page {asked.path} says of sleep in its sentence number {n}.</p>" for n in range(9))
@@ -75,6 +78,7 @@ def site() -> Iterator[Site]:
         found = Site(server)
         server.on("/search", found.search).on("/page*", found.page)
         yield found
+        found.over.set()
 
 
 @asynccontextmanager
@@ -144,9 +148,7 @@ async def test_a_page_that_does_not_answer_in_time_costs_that_page(
     monkeypatch.setattr(web, "PAGE_SECONDS", 1.0)
     site.slow = "/page3"
     async with a_worker(site, tmp_path) as worker:
-        began = time.monotonic()
         result = await searched(worker, Choice(question=QUESTION, most=4), "one")
-        assert time.monotonic() - began < 4.0
     [row] = result.answers
     assert len(row.kept) == 4
     assert [ref.full_text for ref in row.kept].count(False) == 1
