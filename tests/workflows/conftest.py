@@ -34,6 +34,8 @@ from workflows.types import BudgetStatus, ItemsAfter, Outcome, Progress, ReportV
 
 TEST_SERVER = Path(sys.executable).parent / "temporal-test-server"
 QUEUE = "stage"
+SHORTEST_PAUSE, LONGEST_PAUSE = 0.02, 0.32
+"""Real seconds between two questions."""
 PATIENCE = 60.0
 """Real seconds until a test that waits for something gives up."""
 LOST = 8.0
@@ -121,7 +123,9 @@ class Run:
 
 
 async def until(ask: Callable[[], Any], met: Callable[[Any], bool], patience: float = PATIENCE) -> Any:
-    """Ask until the answer meets a condition. A workflow that is not there yet is asked again."""
+    """Ask until the answer meets a condition, more and more seldom: each answer costs the worker as much as a
+    step. A workflow that is not there yet is asked again."""
+    pause = SHORTEST_PAUSE
     async with asyncio.timeout(patience):
         while True:
             with suppress(RPCError, TimeoutError):
@@ -129,7 +133,8 @@ async def until(ask: Callable[[], Any], met: Callable[[Any], bool], patience: fl
                     answer = await ask()
                 if met(answer):
                     return answer
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(pause)
+            pause = min(2 * pause, LONGEST_PAUSE)
 
 
 def limitations(report: Report) -> list[str]:
