@@ -317,16 +317,6 @@ batches = st.lists(refs(), max_size=7)
 
 
 @given(batches, batches)
-def test_merging_twice_changes_nothing(first: list[EvidenceRef], second: list[EvidenceRef]) -> None:
-    earlier = merge([], first, "s1").refs
-    once = merge(earlier, second, "s2")
-    twice = merge(once.refs, second, "s2")
-    assert twice.refs == once.refs
-    assert twice.new_ids == ()
-    assert merge(once.refs, once.refs, "").refs == once.refs
-
-
-@given(batches, batches)
 def test_no_evidence_is_deleted(first: list[EvidenceRef], second: list[EvidenceRef]) -> None:
     earlier = merge([], first, "s1").refs
     merged = merge(earlier, second, "s2")
