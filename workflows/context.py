@@ -258,10 +258,7 @@ class RunContext:
 
     @property
     def searches_in(self) -> tuple[str, ...]:
-        """The languages of searches, where they are not those of the question.
-
-        That of the folder where it alone is searched, else English.
-        """
+        """Where they are not that of the question, the languages of a folder searched alone, else English."""
         alone = set(self._searched) <= {"library"}
         languages = self.prepared.library_languages if alone else (ENGLISH,)
         return () if self.prepared.asked_in in languages else languages
@@ -277,10 +274,7 @@ class RunContext:
         return next((source for source in self.prepared.sources if source.info.name == name), None)
 
     def languages_of(self, source: str) -> tuple[str, ...]:
-        """Return the languages of a source: those of the library, as far as they are known.
-
-        Of others English.
-        """
+        """Return the languages of a source: those of the library, as far as they are known, else English."""
         return self.prepared.library_languages if source == "library" else (ENGLISH,)
 
     @property
@@ -290,9 +284,9 @@ class RunContext:
         return tuple(language for language in languages if language != self.prepared.asked_in)
 
     def loop_inputs(self, *reads: str) -> StepInputs:
-        """Return the same for the steps of every iteration.
+        """Return the same for a step of every iteration, which a history keeps: its profile is a brief one.
 
-        A history keeps each, so the profile has its name and what the step reads of it.
+        That has its name and what the step `reads` of it.
         """
         brief = Profile(name=self.profile.name, description="", criteria=())
         read = {name: getattr(self.profile, name) for name in reads}

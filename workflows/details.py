@@ -146,7 +146,6 @@ def details_of(context: RunContext) -> str:
 
 
 def _waiting(state: RunState) -> Iterator[str]:
-    """Yield what a reviewer decides on."""
     if state.people.waiting_for == "plan" and state.question.plan:
         for number, section in enumerate(state.question.plan.report_outline[:MAX_ROWS], start=1):
             yield f"{number}. **{escaped(section.title)}**: {escaped(section.key_question)}"

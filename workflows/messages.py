@@ -147,7 +147,6 @@ class EditPlan(Message):
 
 
 def plan_fault(run: "RunParts", edit: EditPlan) -> str:
-    """Return what is wrong with a plan for the one that waits for approval."""
     plan, most = edit.plan, run.context.max_sections
     if not run.gates.waits_for("plan"):
         return "the plan can only be edited while it waits for approval"
@@ -210,7 +209,6 @@ class Answers(Message):
 
 
 def answers_fault(run: "RunParts", reply: Answers) -> str:
-    """Return what is wrong with answers to the questions that wait."""
     answers, questions = reply.answers, len(run.state.part(ClarificationState).readings)
     if not run.gates.waits_for("clarification"):
         return "the run asks nothing back now"
@@ -248,7 +246,6 @@ class ChooseCandidates(Message):
 
 
 def choice_fault(run: "RunParts", choice: ChooseCandidates) -> str:
-    """Return what is wrong with the names that are to be kept of candidates."""
     names = [candidate.name for candidate in run.state.part(CandidatesState).candidates]
     if not run.gates.waits_for("candidates"):
         return "no candidates wait to be chosen"
@@ -354,7 +351,6 @@ async def add_source(run: "RunParts", request: AddSource) -> None:
 
 
 async def _forward(run: "RunParts", name: str, payload: Steer | AddSource | None = None) -> None:
-    """Forward a signal to the running sections, if there are any."""
     if run.sections is not None:
         await run.sections.forward(name, payload)
 
@@ -364,7 +360,6 @@ class ExtendBudget(Amounts, Message):
 
 
 def extension_fault(run: "RunParts", more: ExtendBudget) -> str:
-    """Return what is wrong with amounts that are to be added to the limits."""
     limits, stopped, added = run.context.budget.limits, run.state.stop_reason, more.addition
     if added == Addition():
         return NOTHING_ADDED

@@ -226,7 +226,6 @@ class Revision:
         return tuple(works), tuple(notes)
 
     async def _read(self, check: VerifyInput | None) -> Verdicts:
-        """Return what the second reader says; nothing where there is none or nothing to read."""
         if check is None or not check.sentences or not self._asks("verifier"):
             return Verdicts()
         return await self._think(VERIFY, check)

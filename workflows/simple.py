@@ -50,7 +50,7 @@ class SimpleResearch(ResearchHandlers):
         return NextStep(step="observe", reason="the judge recommends to search on")
 
     async def _execute_step(self, step: NextStep) -> Happened:
-        """Return an iteration has two steps: the searches, chosen without a model, and the judgement."""
+        """Execute the searches of an iteration, which are chosen without a model, or its judgement."""
         steps = self.research.steps
         match step.step:
             case "observe":

@@ -243,10 +243,7 @@ class EventLogView(Frozen):
 
 
 class ItemsAfter(Frozen):
-    """Queries that answer in parts: how many items to leave out from the beginning.
-
-    Of `events`, the number of the last one.
-    """
+    """How many items a query that answers in parts leaves out; of `events`, the number of the last one."""
 
     after: int = 0
 

@@ -131,7 +131,6 @@ OTHER_TYPE = ("literal_error", "model_type", "string_type")
 
 
 def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
-    """Return what pydantic refused, each with its node."""
     places: dict[tuple[str, ...], list[ErrorDetails]] = {}
     for fault in error.errors(include_url=False):
         place = tuple(str(part) for part in fault["loc"])

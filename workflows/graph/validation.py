@@ -98,7 +98,6 @@ def unknown_parts(
 
 
 def _unknown_nodes(definition: GraphDefinition) -> Iterator[Problem]:
-    """Yield the nodes that the entry or an edge names and that do not exist."""
     if definition.entry not in definition.nodes:
         yield Problem("unknown_node", definition.entry, "the graph begins with it, and it does not exist")
     for edge in definition.edges:
@@ -108,7 +107,6 @@ def _unknown_nodes(definition: GraphDefinition) -> Iterator[Problem]:
 
 
 def _edges_of(definition: GraphDefinition, name: str) -> Iterator[Problem]:
-    """Yield what is wrong with the edges that leave a node."""
     node, leaving = definition.nodes[name], definition.leaving(name)
     kinds = [edge.type for edge in leaving]
     onward, chosen, forked = (kinds.count(kind) for kind in ("sequential", "conditional", "parallel"))
@@ -194,7 +192,6 @@ def _walked(definition: GraphDefinition) -> "nx.DiGraph[str]":
 
 
 def _paths(definition: GraphDefinition) -> Iterator[Problem]:
-    """Yield what is wrong with the ways through the graph."""
     import networkx as nx
 
     walked = _walked(definition)
@@ -229,7 +226,7 @@ def _paths(definition: GraphDefinition) -> Iterator[Problem]:
 def _exits_without_loops(
     definition: GraphDefinition, walked: "nx.DiGraph[str]", exits: list[str]
 ) -> Iterator[Problem]:
-    """Yield the synthesizer writes what the research loops found, so each way to it passes them."""
+    """Yield the exits that a way leads to past the research loops: the synthesizer writes what they found."""
     import networkx as nx
 
     loops = [

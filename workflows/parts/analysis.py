@@ -4,7 +4,7 @@ The fixed analysis is code. Where it lists effects that it cannot pool, a model 
 which a worker runs in a sandbox; what that returns are numbers, and code makes the verdict of them.
 """
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
@@ -23,10 +23,9 @@ from workflows.steps.policy import reason_of
 class AnalysisPart(Part):
     """Analyses the effects of a run."""
 
-    def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """Return the key of the statistics."""
+    def published(self, cited: Collection[str]) -> object:
         done = self.state.part(AnalysisState).done
-        return {"analysis": done.blob if done else ""}
+        return done.blob if done else ""
 
     async def analyse_now(self) -> str:
         """Analyse the works that have been judged so far, and say the result in a few words."""

@@ -6,7 +6,7 @@ is on this machine looks nothing up; one for which sources were named uses no ot
 """
 
 import asyncio
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Sequence
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
@@ -42,9 +42,8 @@ class CandidatesPart(Part):
         """Works that are quoted for or against a candidate."""
         return (support.evidence_id for candidate in self.part.candidates for support in candidate.quotes)
 
-    def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """Return the candidates that are left."""
-        return {"candidates": tuple(self.part.candidates)}
+    def published(self, cited: Collection[str]) -> object:
+        return tuple(self.part.candidates)
 
     async def before_writing(self, use_model: bool) -> None:
         """Name candidates, look them up, and let the reviewer choose if requested."""

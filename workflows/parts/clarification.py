@@ -1,6 +1,6 @@
 """What a model asks back before the search, and what a person answers or the run assumes."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from activities.contracts.plan import Clarified, ClarifyInput
 from activities.contracts.prepare import Imported
@@ -14,9 +14,8 @@ from workflows.steps.policy import OutOfBudget
 class ClarificationPart(Part):
     """Asks back what the question leaves open."""
 
-    def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """Return how the question was meant."""
-        return {"readings": self.state.part(ClarificationState).readings}
+    def published(self, cited: Collection[str]) -> object:
+        return self.state.part(ClarificationState).readings
 
     async def ask(self, earlier: Imported | None) -> None:
         """Have a model ask back, and wait for its person where one answers.

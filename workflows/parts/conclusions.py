@@ -3,7 +3,7 @@
 They are read beside the last step that writes: the model concludes in its text, and code computes beside it.
 """
 
-from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Sequence
 
 from activities.contracts.appraisal import Appraisal, AppraiseInput
 from activities.contracts.bounds import within
@@ -22,13 +22,11 @@ class ConclusionsPart(Part):
     """Reads the effects of works on the outcomes of the question."""
 
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
-        """Read the effects, once."""
         if use_model and (works := self._works()):
             yield self._appraise(works)
 
-    def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """Return the effects by work and outcome."""
-        return {"conclusions": self.state.part(ConclusionsState).appraisal or Appraisal()}
+    def published(self, cited: Collection[str]) -> object:
+        return self.state.part(ConclusionsState).appraisal or Appraisal()
 
     def _works(self) -> Sequence[EvidenceRef]:
         """Return the works that answer, where one of them compares and none was read for effects.

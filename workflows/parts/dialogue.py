@@ -1,6 +1,6 @@
 """A run that follows up a finished one begins with its evidence and knows what it asked and answered."""
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
@@ -18,9 +18,8 @@ from workflows.steps.policy import reason_of
 class DialoguePart(Part):
     """Imports the evidence of the earlier run."""
 
-    def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """Return the run that is continued."""
-        return {"continues": self.state.part(DialogueState).continues}
+    def published(self, cited: Collection[str]) -> object:
+        return self.state.part(DialogueState).continues
 
     async def import_evidence(self) -> Imported | None:
         """Begin with the evidence of the earlier run, once, and return what that asked and answered.

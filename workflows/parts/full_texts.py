@@ -25,7 +25,6 @@ class FullTextsPart(Part):
     """Reads works in full."""
 
     async def before_draft(self, use_model: bool) -> None:
-        """Read what the only section may cite."""
         await self.read(self.run.writing.citable())
 
     async def read(self, evidence: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:

@@ -71,12 +71,8 @@ class Part(RunPart):
         """Ids of works that the part quotes."""
         return ()
 
-    def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """Return the fields of `PublishInput` that are the part's.
-
-        `cited`: ids of all works that are cited.
-        """
-        return {}
+    def published(self, cited: Collection[str]) -> object:
+        """Return the value that the part adds to what is published, of the works that are `cited`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -172,9 +168,19 @@ class Parts(RunPart):
         None before the run is prepared.
         """
         for name, row in PARTS.items():
-            acts = stage is None or stage in row.acts
-            if acts and self.state.question.prepared is not None and row.is_wanted(self.context):
+            if (stage is None or stage in row.acts) and self._is_active(row):
                 yield self.load(name)
+
+    def published(self, cited: Collection[str]) -> dict[str, object]:
+        """Return the values of the parts by their names, which are fields of `PublishInput`."""
+        return {
+            row.value: self.load(name).published(cited)
+            for name, row in PARTS.items()
+            if row.value and self._is_active(row)
+        }
+
+    def _is_active(self, row: PartRow) -> bool:
+        return self.state.question.prepared is not None and row.is_wanted(self.context)
 
     async def act(self, stage: Stage, use_model: bool) -> None:
         """Have each part act, one after another, in the order of their rows."""

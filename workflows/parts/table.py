@@ -1,6 +1,6 @@
 """The reader's table: columns that a model fills for the works that answer."""
 
-from collections.abc import Awaitable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Awaitable, Collection, Iterable, Sequence
 
 from activities.analysis.cells import EFFECT_COLUMNS
 from activities.contracts.evidence import EvidenceRef
@@ -20,13 +20,11 @@ class TablePart(Part):
     """Fills the table of works."""
 
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
-        """Fill the rows that are missing."""
         yield self.extract(use_model)
 
-    def published(self, cited: Collection[str]) -> Mapping[str, object]:
-        """Return the reader's columns of the works that are cited."""
+    def published(self, cited: Collection[str]) -> object:
         columns = self.request.columns or self.context.profile.columns
-        return {"table": table_of(self.state.part(TableState).table, cited, columns)}
+        return table_of(self.state.part(TableState).table, cited, columns)
 
     async def extract(self, use_model: bool) -> None:
         """Fill the reader's columns for the works that answer and have no row yet.

@@ -243,7 +243,6 @@ class ParentLink(RunPart):
         return records
 
     async def _signal_parent(self, signal: str, payload: LeaseRequest | SectionProgress) -> bool:
-        """Send a signal; False when there is no parent any more."""
         job = self.state.sections.job
         assert job is not None
         try:

@@ -141,10 +141,7 @@ class SectionCoordinator(RunPart):
             self._requests.pop(section.id, None)
 
     def _child_state(self, section: ReportPlanSection) -> RunState:
-        """Return the initial state of a section.
-
-        Its lease, where the run has a limit, and what the run knows so far.
-        """
+        """Return the initial state of a section: its lease, and what the run knows so far."""
         context, state = self.context, self.state
         limits = context.budget.limits
         lease = context.budget.lease(section.id, self._share)

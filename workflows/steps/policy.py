@@ -102,9 +102,9 @@ def source_call(left: float | None, summary: str, queue: str | None) -> Options:
 
 
 def look_up(left: float | None, summary: str) -> Options:
-    """All requests for one candidate: some twenty, which wait for their sources' rates.
+    """Return all requests for one candidate, some twenty, or for a few full texts.
 
-    A few full texts, each from up to three places. The report is made without what does not come in time.
+    They wait for their sources' rates. The report is made without what does not come in time.
     """
     return _clip(
         Options(
@@ -220,10 +220,7 @@ def last_heartbeat(error: FailureError | None) -> dict[str, object]:
 
 
 def first_detail(error: FailureError | None) -> dict[str, object]:
-    """Return the details that `activities.contracts.errors.to_application_error` attached.
-
-    Empty without any.
-    """
+    """Return the details that `activities.contracts.errors.to_application_error` attached, if any."""
     if isinstance(error, ApplicationError) and error.details and isinstance(error.details[0], dict):
         return error.details[0]
     return {}

@@ -92,7 +92,6 @@ class Preparation(RunPart):
         return prepared.replace(profile=chosen, alternatives={})
 
     def _reading(self, parsed: ParsedQuery) -> str:
-        """Return what was understood of the question, in a line."""
         text = parsed.rationale or parsed.improved_query
         question = self.state.question.reworded
         if parsed.specialist:

@@ -102,7 +102,6 @@ class Publisher(RunPart):
         )
 
     async def _publish(self, document: PublishInput) -> Published:
-        """Check the quotes, render and store the report."""
         document = document.replace(pubmed=await self._check_pubmed(document))
         self.published = await workflow.execute_activity_method(
             PublishActivities.publish_report,
@@ -141,8 +140,7 @@ class Publisher(RunPart):
         """Everything the report is made of, within the payload limit."""
         context, state = self.context, self.state
         cited = {name for planned in sections for name in planned.draft.cited}
-        parts = list(self.run.parts.active())
-        cited |= {name for part in parts for name in part.cited()}
+        cited |= {name for part in self.run.parts.active() for name in part.cited()}
         answering = {j.evidence_id for j in state.evidence.judgements.values() if j.answers >= MIN_ANSWERS}
         at_hand = cited | answering
         written = any(planned.draft.claims for planned in sections)
@@ -193,7 +191,7 @@ class Publisher(RunPart):
                 length=context.request.length,
                 language=context.language,
                 words=context.profile.words if state.question.prepared else STUDIES,
-            ).replace(**{name: value for part in parts for name, value in part.published(cited).items()})
+            ).replace(**self.run.parts.published(cited))
         )
 
     def _first_limitations(self) -> Iterable[Statement]:

@@ -106,8 +106,7 @@ class ResearchSteps(RunPart):
     ) -> dict[tuple[str, ...], list[SourceOption]]:
         """Return the sources by the questions that they are searched with.
 
-        As asked where a source has that language or there is no wording in its own, else in its own
-        languages.
+        In their own languages as far as there are wordings, and as asked where that is one of them.
         """
         context, wordings = self.context, self._parsed.wordings
         groups: dict[tuple[str, ...], list[SourceOption]] = {}
@@ -147,10 +146,7 @@ class ResearchSteps(RunPart):
         return self._not_made(plan.tasks)[:MAX_FIRST_SEARCHES]
 
     def _recommended_tasks(self, gaps: tuple[str, ...]) -> list[AgentTask]:
-        """Return the searches that the judge names, and those that test hypotheses.
-
-        They go to the preferred sources.
-        """
+        """Return in the preferred sources what the judge names, and what tests hypotheses."""
         limits = self.request.limits
         names = [option.info.name for option in self.run.searches.sources()]
         tests = self._hypothesis_tests(limits.searches_per_gap)
@@ -241,10 +237,7 @@ class ResearchSteps(RunPart):
             self.events.emit("gap", gap, gap=gap, by="gap_evaluator")
 
     async def read_instructions(self) -> None:
-        """Have the gap evaluator read the instructions that came since.
-
-        It serves a mode that asks it nothing else.
-        """
+        """Have the gap evaluator read new instructions, for a mode that asks it nothing else."""
         state = self.state
         new = state.people.steered > state.loop.steering_read
         if new and self.models.is_paid("gap_evaluator") and not self.models.refusal("gap_evaluator"):
@@ -254,9 +247,9 @@ class ResearchSteps(RunPart):
     async def select_tools(
         self, per_gap: int | None = None, *, only: Collection[str] = (), use_model: bool = True
     ) -> None:
-        """Choose searches that may close the gaps, at most `per_gap` for each (None.
+        """Choose searches that may close the gaps, in the sources that `only` names, where it names any.
 
-        The request's limit), in the sources that `only` names, where it names any.
+        At most `per_gap` for each; by default so many as the request allows.
         """
         self.events.set_phase("selecting_tools", "choosing searches")
         await self._prepare_added_sources()
