@@ -220,7 +220,7 @@ async def test_a_paused_run_asks_nothing_until_it_is_resumed_and_then_does_as_to
     )
 
 
-@pytest.mark.parametrize("mode", MODES[1:])  # of the first, `test_long_runs` compares both kinds
+@pytest.mark.parametrize("mode", MODES[2:])  # of a loop like the first, `test_long_runs` compares both kinds
 async def test_a_long_run_continues_as_new_and_loses_nothing(stage: Stage, mode: str) -> None:
     stage.script.sufficient_at = 5
     recommends_more(stage)

@@ -144,7 +144,7 @@ async def test_auto_walks_a_graph_that_was_given_and_says_why(stage: Stage) -> N
     assert (await run.progress()).chosen_because == REASON_GRAPH
 
 
-@pytest.mark.parametrize("mode", ["simple", "hierarchical", "graph"])
+@pytest.mark.parametrize("mode", ["simple", "graph"])
 async def test_auto_goes_on_as_whatever_mode_was_chosen_and_says_why(stage: Stage, mode: str) -> None:
     stage.script.mode = mode
     outcome, report, run = await stage.play(a_request(AUTO))
