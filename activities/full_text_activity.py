@@ -37,7 +37,6 @@ MAX_ADDRESSES = 3
 MIN_CHARS = 4_000
 """Characters of a full text: a page with the abstract alone is shorter."""
 MAX_CHARS = 400_000
-"""Characters of a full text that is kept."""
 UNPAYWALL_URL = "https://api.unpaywall.org/v2"
 FullText = tuple[str, str, tuple[int, ...]]
 """A text, where it is from, and where in it each page begins."""

@@ -61,7 +61,6 @@ class RefreshRequest(Frozen):
 class RepeatedSearch(Frozen):
     task: SearchTask
     queue: str | None = None
-    """Task queue of a source whose rate is strict."""
     closed: str = ""
     """Why the source cannot be searched now; empty when it can."""
 
@@ -102,7 +101,6 @@ class RefreshOutcome(Frozen):
     searches: tuple[SearchRecord, ...] = ()
     version: int = 1
     made: bool = False
-    """Whether this refresh has made it."""
     claims_changed: tuple[str, ...] = ()
     """Ids of sentences that are new or read otherwise, where a person asked for it."""
     blob: str = ""

@@ -21,17 +21,18 @@ BOUNDS = {
     "less_than": "too large; it has to be less than",
 }
 KINDS = {
-    "string_type": "is not a text",
-    "string_unicode": "is not a text",
-    "int_parsing_size": "is too large a number",
-    "sequence_str": "is not a list",
-    "bool_parsing": "is neither true nor false",
-    "bool_type": "is neither true nor false",
-    "tuple_type": "is not a list",
-    "list_type": "is not a list",
-    "dict_type": "is not a table or object of keys",
-    "model_type": "is not a table or object of keys",
+    **dict.fromkeys(("string_type", "string_unicode"), "{value} is not a text"),
+    **dict.fromkeys(("int_parsing", "int_type", "int_from_float"), "{value} is not a whole number"),
+    **dict.fromkeys(("float_parsing", "float_type"), "{value} is not a number"),
+    **dict.fromkeys(("bool_parsing", "bool_type"), "{value} is neither true nor false"),
+    **dict.fromkeys(("sequence_str", "tuple_type", "list_type"), "{value} is not a list"),
+    **dict.fromkeys(("dict_type", "model_type"), "{value} is not a table or object of keys"),
+    "int_parsing_size": "{value} is too large a number",
+    "finite_number": "{value} is not an amount; leave it out for no limit",
+    "missing": "it is missing",
+    "json_invalid": "it is not JSON",
 }
+"""Of pydantic's kinds of errors those that are said by the value alone."""
 LENGTHS = {
     "string_too_short": ("character", "characters", "least", "min_length"),
     "string_too_long": ("character", "characters", "most", "max_length"),
@@ -93,27 +94,18 @@ def worded(errors: Sequence[ErrorDetails], keys: Collection[str] = ()) -> str:
     if kind == "union_tag_invalid":
         tag, known = first["ctx"]["tag"], _QUOTED.findall(first["ctx"]["expected_tags"])
         return f"the type {_short(repr(tag))} is not known{nearest(_short(tag), known)}"
-    if kind == "extra_forbidden" and first["loc"][-2:-1] == ("filters",):
-        return f"there is no such key{nearest(str(first['loc'][-1]), SourceFilters.model_fields)}"
     if kind == "extra_forbidden":
-        return f"there is no such key{nearest(str(first['loc'][-1]), keys) if keys else ''}"
-    if kind == "missing":
-        return "it is missing"
-    if kind == "finite_number":
-        return f"{shown} is not an amount; leave it out for no limit"
-    if kind in ("int_parsing", "int_type", "int_from_float", "float_parsing", "float_type"):
-        return f"{shown} is not a {'whole ' * kind.startswith('int')}number"
+        names: Collection[str] = SourceFilters.model_fields if first["loc"][-2:-1] == ("filters",) else keys
+        return f"there is no such key{nearest(str(first['loc'][-1]), names) if names else ''}"
+    if kind in KINDS:
+        return KINDS[kind].format(value=shown)
     if kind in BOUNDS:
         (limit,) = first["ctx"].values()
         bound = f"{limit:,}" if isinstance(limit, int) else f"{limit:g}"
         return f"{_short(str(value))} is {BOUNDS[kind]} {bound}"
-    if kind in KINDS:
-        return f"{shown} {KINDS[kind]}"
     if kind in LENGTHS:
         one, many, end, limit = LENGTHS[kind]
         return f"it has {counted(len(value), one, many)}; the {end} is {first['ctx'][limit]:,}"
-    if kind == "json_invalid":
-        return "it is not JSON"
     if kind == "string_pattern_mismatch":
         return f"{shown} is not of the form {first['ctx']['pattern']}"
     return first["msg"].removeprefix("Value error, ")

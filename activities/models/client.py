@@ -71,7 +71,6 @@ PATH = "/chat/completions"
 
 
 def _refusal(error: "APIStatusError | ReportedError") -> tuple[int, dict[str, object]]:
-    """Return the status and the error object of a refusal."""
     if isinstance(error, ReportedError):
         return error.status or 400, error.body
     return error.status_code, error_object(error.body)

@@ -161,7 +161,6 @@ def longest_shown(sizes: Sequence[int], together: int) -> int:
 
 
 def _tokens_together(chars: Sequence[int]) -> int:
-    """Tokens of works that one call reads together."""
     longest = longest_shown(chars, max(MAX_CHARS_TOGETHER, MAX_WORK_CHARS * len(chars)))
     return sum(_tokens(size, longest) for size in chars)
 

@@ -26,7 +26,6 @@ MIN_SAME = 60.0
 """Likeness (0 to 100, words in any order) from which one claim may be removed as a repetition of another."""
 MAX_SENTENCES = {"answer": 9, "mechanism": 5}
 MAX_CLAIM_CHARS = 400
-"""Characters of a claim in the prompt."""
 MAX_TEXT_CHARS = 400
 MAX_TITLE_CHARS = 120
 MAX_REPEATED_SHARE = 0.5

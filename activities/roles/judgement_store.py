@@ -28,7 +28,6 @@ class StoredJudgement(Scores):
     beside: tuple[str, ...] = ()
     """Ids of all works that the recommendation rests on: those of its batch and those judged before."""
     scope: str = ""
-    """The scope of the step that paid for it."""
 
 
 class JudgementStore:

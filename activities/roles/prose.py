@@ -329,7 +329,6 @@ class _Reader:
         return DraftClaim(text=text, cites=works, kind=kind)
 
     def _is_general(self, text: str) -> bool:
-        """Tell whether a text is marked as general knowledge."""
         return any(GENERAL in self._cited[ord(mark) - FIRST_MARK] for mark in _MARK.findall(text))
 
     def _works_of(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:

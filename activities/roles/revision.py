@@ -24,7 +24,6 @@ REVISE = (
     "about as long as the draft. The draft has its figures filled in: they stay as printed. What it "
     "computed and proposed need not be listed again; list what is new. Answer with JSON."
 )
-"""The request for a revision."""
 MAX_SHOWN, MAX_SHOWN_CHARS = 160, 600
 """Computations and refused sentences of a draft that are shown, and characters of each."""
 

@@ -117,7 +117,6 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
 
 
 def _left_open(step: WriteInput) -> dict[str, str]:
-    """Label what was left open."""
     return {f"G{number}": gap for number, gap in enumerate(step.left_open[:MAX_LEFT_OPEN], 1)}
 
 

@@ -1,9 +1,5 @@
 """Questions, works and answers in several languages: what roles are told, and translations of quotes."""
 
-from dataclasses import replace as replaced
-
-import pytest
-
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.step import Role
 from activities.contracts.write import DraftClaim, SectionDraft, VerifyInput, WriteInput
@@ -11,10 +7,11 @@ from activities.profiles.loader import load_profile
 from activities.roles import question, verifier, writer
 from activities.roles.question import QueryAnswer
 from activities.roles.rewording import AgainAnswer
+from activities.roles.role import spec_of
 from activities.roles.verifier import VerdictsAnswer
 from activities.verification.verdicts import to_read
-from tests.activities.roles.conftest import Case
-from tests.fake_openai import sensible
+from tests.activities.roles.conftest import DOCUMENTS, Case
+from tests.activities.roles.test_prompts import READERS
 
 ELECTED = "Zum Kassenwart wurde Herr Maibaum mit 34 Stimmen bei zwei Enthaltungen gewählt."
 FEE = "Der Beitrag für das Jahr 2025 beträgt 85 Euro je Parzelle und ist bis zum 31. März zu zahlen."
@@ -28,18 +25,15 @@ TOLD: tuple[Role, ...] = (
 )
 
 
-@pytest.mark.parametrize("role", TOLD)
-async def test_a_role_is_told_the_language_of_the_answer_in_one_line(case: Case, role: Role) -> None:
-    case.server.script(sensible)
-    await case.thinker.think(role, case.step(role))
-    await case.thinker.think(role, case.step(role, language="de", is_foreign=True, searches_in=("en",)))
-    plain, told = (
-        "\n".join(message["content"] for message in body["messages"]) for body in case.server.bodies[:2]
-    )
-    assert "Write every text" not in plain
-    (line,) = [line for line in told.splitlines() if line.startswith("Write every text")]
-    assert "in German" in line
-    assert "(queries, research questions) in English" in line
+def test_a_role_is_told_the_language_of_the_answer_in_one_line(case: Case) -> None:
+    for role in TOLD:
+        render, documents = spec_of(role).render, DOCUMENTS if role in READERS else ()
+        assert "Write every text" not in render(case.step(role), documents, ROOM).user, role
+        step = case.step(role, language="de", is_foreign=True, searches_in=("en",))
+        told = render(step, documents, ROOM).user.splitlines()
+        (line,) = [line for line in told if line.startswith("Write every text")]
+        assert "in German" in line
+        assert "(queries, research questions) in English" in line
 
 
 def test_a_question_is_worded_in_the_languages_of_its_sources(case: Case) -> None:
@@ -102,6 +96,6 @@ def test_the_second_reader_reads_translations_in_the_call_of_its_section() -> No
     draft = translated(("T1", text))
     named = [sentence.replace(id=f"s1.{n}") for n, sentence in enumerate(to_read(draft.sentences))]
     step = VerifyInput(run_id="r", question="Who?", profile=load_profile("general"), sentences=tuple(named))
-    prompt = replaced(verifier.render(step, (MINUTES,), ROOM))
+    prompt = verifier.render(step, (MINUTES,), ROOM)
     (row,) = [line for line in prompt.user.splitlines() if text in line]
     assert "a translation" in row
