@@ -77,7 +77,9 @@ def client_of(
     """Return a client of one server, without a proxy on this machine and while `offline`."""
     import httpx
 
-    direct = None if reads_proxies(address, offline=offline) else httpx.AsyncHTTPTransport()
+    direct = None
+    if not reads_proxies(address, offline=offline):
+        direct = httpx.AsyncHTTPTransport(verify=address.startswith("https:"))  # else it reads certificates
     return httpx.AsyncClient(timeout=timeout, headers=headers, transport=direct)
 
 

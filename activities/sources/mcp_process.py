@@ -128,7 +128,9 @@ def http_client(url: str, headers: dict[str, str] | None) -> "httpx2.AsyncClient
     from activities.proxies import reads_proxies
 
     timeout = httpx2.Timeout(HTTP_SECONDS, read=EVENT_SECONDS)
-    direct = None if reads_proxies(url, offline=False) else httpx2.AsyncHTTPTransport()
+    direct = None
+    if not reads_proxies(url, offline=False):
+        direct = httpx2.AsyncHTTPTransport(verify=url.startswith("https:"))  # else it reads certificates
     return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=direct)
 
 

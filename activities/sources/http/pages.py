@@ -12,10 +12,8 @@ import hashlib
 import ipaddress
 import re
 import socket
-import ssl
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
 from urllib.parse import urldefrag, urljoin, urlsplit
 from weakref import WeakValueDictionary
 
@@ -29,7 +27,7 @@ from activities.documents.readers import readers
 from activities.documents.text import Text, Unreadable
 from activities.settings import Settings
 from activities.sources.http.cache import HttpCache
-from activities.sources.http.client import CODINGS, USER_AGENT, TooLarge, read_body
+from activities.sources.http.client import CODINGS, USER_AGENT, TooLarge, certificates, read_body
 from activities.sources.http.failures import failure
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -224,7 +222,7 @@ class SafePages:
 
     async def _fetch(self, url: str) -> tuple[str, str, bytes]:
         async with httpcore.AsyncConnectionPool(
-            ssl_context=_tls(), network_backend=_Checked(self._allowed), http1=True, http2=False
+            ssl_context=certificates(), network_backend=_Checked(self._allowed), http1=True, http2=False
         ) as pool:
             for _ in range(MAX_REDIRECTS + 1):
                 url = urldefrag(url).url
@@ -315,11 +313,6 @@ class _Checked(httpcore.AsyncNetworkBackend):
 
     async def sleep(self, seconds: float) -> None:
         await asyncio.sleep(seconds)
-
-
-@lru_cache(maxsize=1)
-def _tls() -> ssl.SSLContext:
-    return httpx.create_ssl_context()
 
 
 def _redirected(url: str, target: str) -> str:
