@@ -147,20 +147,18 @@ async def test_an_item_that_cannot_be_read_is_tried_again_and_then_left_out(stor
 WARDS = ("early", "late", "warm", "cold", "small", "large", "quiet", "busy", "rural", "urban")
 
 
-@pytest.mark.parametrize("count", [100, 3_000])
-async def test_what_travels_stays_under_the_limit_and_the_blob_stays_whole(
-    store: EvidenceStore, count: int
-) -> None:
+async def test_what_travels_stays_under_the_limit_and_the_blob_stays_whole(store: EvidenceStore) -> None:
     def claim(section: int, n: int) -> DraftClaim:
         ward = " ".join(WARDS[int(digit)] for digit in f"{section}{n}")
         return quoting(f"Mortality rose in the {ward} wards of a registry.", ("pmid:2", INCREASED))
 
-    sections = [planned(f"s{s}", *(claim(s, n) for n in range(count // 10))) for s in range(10)]
+    sections = [planned(f"s{s}", *(claim(s, n) for n in range(100))) for s in range(10)]
     step = await stored(store, publish_input(*sections, limitations=("x" * 5000,) * 3))
     done = await PublishActivities(store).publish(step)
     assert len(done.model_dump_json().encode()) < 16_000 < PAYLOAD_LIMIT
-    whole = Report.model_validate_json(await store.get_bytes(done.blob))
-    assert whole.verification.verified == done.verified_claims == count
+    whole = await store.get_bytes(done.blob)
+    assert len(whole) > PAYLOAD_LIMIT
+    assert Report.model_validate_json(whole).verification.verified == done.verified_claims == 1_000
 
 
 def test_a_run_id_cannot_leave_the_folder_of_reports() -> None:
