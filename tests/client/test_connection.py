@@ -1,7 +1,5 @@
 """Which server is meant: flags over Temporal's own variables over its profile file; none means embedded."""
 
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -99,25 +97,6 @@ async def test_a_silent_address_is_reported_within_the_time_given() -> None:
         port = silent.getsockname()[1]
         with pytest.raises(NoConnection, match="waited 1 s"):
             await open_client({"target_host": f"127.0.0.1:{port}"}, timeout=1)
-
-
-def test_the_native_core_says_nothing_on_stdout(home: Path) -> None:
-    program = (
-        "import asyncio; from datetime import timedelta\n"
-        "from temporalio.service import RetryConfig\n"
-        "from activities.settings import Settings\n"
-        "from client import connection\n"
-        "from client.embedded.server import start_embedded, stop_embedded\n"
-        "connection.EMBEDDED_RETRY = RetryConfig(max_elapsed_time_millis=500)\n"
-        "async def go():\n"
-        "    found = await start_embedded(Settings(), worker=False); stop_embedded(Settings().home)\n"
-        "    try: await found.client.get_workflow_handle('x').describe(rpc_timeout=timedelta(seconds=1))\n"
-        "    except Exception: pass\n"
-        "asyncio.run(go())\n"
-        "from activities.processes import leave; leave(0)\n"
-    )
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=90)
-    assert (done.returncode, done.stdout) == (0, ""), done.stderr
 
 
 def test_an_api_key_for_a_server_without_tls_is_reported_with_the_remedy(home: Path, dev_server: str) -> None:

@@ -7,10 +7,11 @@ import pytest
 
 from activities.settings import Settings, user_config_path
 from client import model_servers
+from client.embedded.binary import free_port
 from client.failures import BadInput
 from client.model_servers import check_models, local_servers
-from tests.client.harness import determinator, processes_of
-from tests.fake_openai import PATH, FakeOpenAI, fails, says, sensible
+from tests.client.harness import determinator, inside, processes_of
+from tests.fake_openai import PATH, FakeOpenAI, fails, says
 from tests.papers import QUESTION
 from tests.replay import Reply
 
@@ -65,10 +66,9 @@ async def test_a_local_server_is_found_by_its_port_and_asked_for_its_models_only
 def test_a_key_without_a_models_name_is_said_with_where_to_name_one(home: Path) -> None:
     with FakeOpenAI() as server:
         server.on("/v1/models", listed("llama-3", "qwen-2"))
-        server.on(PATH, sensible)
         env = {"OPENAI_API_KEY": "sk-of-the-test", "OPENAI_BASE_URL": server.base_url}
-        piped = determinator("ask", QUESTION, "--source", "library", "--mode", "simple", "--detach", env=env)
-        (line,) = [line for line in piped.err.splitlines() if "no model is named" in line]
+        ran = inside("ask", QUESTION, "--address", f"127.0.0.1:{free_port()}", **env)
+        (line,) = [line for line in ran.err.splitlines() if "no model is named" in line]
         assert "llama-3, qwen-2" in line
         assert str(user_config_path()) in line
         assert not server.bodies
