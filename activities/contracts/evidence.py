@@ -40,10 +40,8 @@ SourceKind = Literal["peer_reviewed", "trials", "preprints", "other"]
 NOT_PEER_REVIEWED: Mapping[EvidenceType, SourceKind] = {
     "trial_registration": "trials",
     "preprint": "preprints",
-    **dict.fromkeys(
-        ("drug_label", "regulatory", "adverse_events", "database_record", "knowledge_graph"), "other"
-    ),
-    **dict.fromkeys(("web_page", "document"), "other"),
+    **dict.fromkeys(("drug_label", "regulatory", "adverse_events", "database_record"), "other"),
+    **dict.fromkeys(("knowledge_graph", "web_page", "document"), "other"),
 }
 """The kinds of evidence that did not appear in a journal, with what they are counted as."""
 
@@ -452,10 +450,7 @@ class Vigilance(Frozen):
 
     def __add__(self, other: "Vigilance") -> "Vigilance":
         return Vigilance(
-            planted=self.planted + other.planted,
-            noticed=self.noticed + other.noticed,
-            true=self.true + other.true,
-            refused=self.refused + other.refused,
+            **{name: getattr(self, name) + getattr(other, name) for name in Vigilance.model_fields}
         )
 
 

@@ -7,7 +7,7 @@ asked for is missing, and reads as its default.
 import importlib
 from collections.abc import Iterator, Mapping
 from functools import cached_property
-from typing import Generic, Self, TypeVar, cast
+from typing import ClassVar, Generic, Self, TypeVar, cast
 
 from pydantic import TypeAdapter, model_validator
 
@@ -66,15 +66,16 @@ def part_data(name: str) -> PartData[object, object]:
 class _WithParts(Frozen, extra="allow"):
     """A model that holds values of parts beside its fields. Other unknown fields are ignored."""
 
-    def _type_of(self, data: PartData[object, object]) -> TypeAdapter[object]:
-        raise NotImplementedError
+    is_report: ClassVar[bool]
 
     @model_validator(mode="after")
     def _typed(self) -> Self:
         values = self.__pydantic_extra__ or {}
         for name in list(values):
             if name in MODULES:
-                values[name] = self._type_of(part_data(name)).validate_python(values[name])
+                data = part_data(name)
+                held = data.shown_type if self.is_report else data.given_type
+                values[name] = held.validate_python(values[name])
             else:
                 del values[name]
         return self
@@ -91,12 +92,10 @@ class _WithParts(Frozen, extra="allow"):
 class PublishParts(_WithParts):
     """What publishing is given of parts."""
 
-    def _type_of(self, data: PartData[object, object]) -> TypeAdapter[object]:
-        return data.given_type
+    is_report = False
 
 
 class ReportParts(_WithParts):
     """What a report shows of parts."""
 
-    def _type_of(self, data: PartData[object, object]) -> TypeAdapter[object]:
-        return data.shown_type
+    is_report = True

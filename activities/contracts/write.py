@@ -204,18 +204,18 @@ class SectionDraft(Frozen):
     def changed(self, change: Callable[[DraftClaim], Sequence[DraftClaim]]) -> "SectionDraft":
         """Return the draft with what `change` makes of each sentence, without empty paragraphs."""
 
-        def each(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
+        def each(claims: Iterable[DraftClaim]) -> tuple[DraftClaim, ...]:
             return tuple(new for claim in claims for new in change(claim))
 
+        def one(heading: DraftClaim | None) -> DraftClaim | None:
+            return next(iter(change(heading)), None) if heading else None
+
         paragraphs = (
-            paragraph.replace(
-                claims=each(paragraph.claims),
-                heading=next(iter(each([paragraph.heading] if paragraph.heading else [])), None),
-            )
+            paragraph.replace(claims=each(paragraph.claims), heading=one(paragraph.heading))
             for paragraph in self.paragraphs
         )
         return self.replace(
-            heading=next(iter(each([self.heading] if self.heading else [])), None),
+            heading=one(self.heading),
             answer=each(self.answer),
             paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
             translations=each(self.translations),
