@@ -127,7 +127,7 @@ def test_a_report_of_sections_says_what_its_answer_rests_on() -> None:
     judged = tuple(WorkJudgement(evidence_id=f"pmid:{n}", answers=n + 1) for n in (1, 2))
     report = built(FULL.replace(confidence=0.5, confidence_reasons=(), judgements=judged))
     said = "Basis of the answer: 2 works that answer the question, 1 of them directly."
-    assert said in words_of(report, "md")
+    assert said in words_of(report)
     assert faults(report.replace(confidence=None)) == []
 
 
@@ -206,8 +206,8 @@ def test_every_work_that_was_found_and_is_not_cited_has_its_reason() -> None:
         "pmid:6": "not_read",
     }
     full = built(step).replace(length="full")
-    assert "| Work number 6 | pmid:6 | ranked too low to be read |" in words_of(full, "md")
-    shown = words_of(built(step), "md")
+    assert "| Work number 6 | pmid:6 | ranked too low to be read |" in words_of(full)
+    shown = words_of(built(step))
     assert "Read and not used: \u201cWork number 4\u201d (Another comparator)." in shown, (
         "its text is not at hand"
     )
@@ -251,7 +251,7 @@ def test_steps_that_no_model_did_are_one_line_of_the_limits() -> None:
     (told,) = (text for text in limits(report) if "model" in text)
     assert "sentences: Judging the evidence and Reading the question." in told
     assert not [text for text in (*of_run(report), *not_shown(report)) if "model" in text]
-    assert "127.0.0.1" not in words_of(report, "md")
+    assert "127.0.0.1" not in words_of(report)
 
 
 def test_every_statement_is_worded_without_values_and_by_a_later_version_too() -> None:

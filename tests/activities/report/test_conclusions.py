@@ -57,8 +57,21 @@ def report_of(works: dict[str, Evidence] = WORKS) -> Report:
     return build_report(a_step(works), works)
 
 
+(THE_ONE,) = CONCLUSIONS.shown(report_of())
+
+
+def changed(report: Report, **fields: object) -> Report:
+    (one,) = CONCLUSIONS.shown(report)
+    return report.replace(conclusions=(one.replace(**fields),))
+
+
+def proposing(**fields: object) -> Proposed:
+    assert THE_ONE.proposed is not None
+    return THE_ONE.proposed.replace(**fields)
+
+
 def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
-    (one,) = CONCLUSIONS.shown(report_of())
+    one = THE_ONE
     concerns = (Concern(code="abstracts_only", levels=1),)
     assert (one.direction, one.certainty, one.concerns) == ("lower", "moderate", concerns)
     assert one.pooled is not None
@@ -81,9 +94,7 @@ def test_a_report_with_a_conclusion_does_not_say_that_the_works_settle_nothing()
 
 
 def test_beside_a_conclusion_stand_no_other_strength_and_no_count_and_its_works_in_order() -> None:
-    report = report_of()
-    (one,) = CONCLUSIONS.shown(report)
-    words = words_of(report.replace(conclusions=(one.replace(works=one.works[::-1]),)), "md")
+    words = words_of(changed(report_of(), works=THE_ONE.works[::-1]))
     assert "strong evidence" not in words
     assert "studies answer" not in words
     table = words[words.index("Effect (95% CI)") :]
@@ -107,7 +118,7 @@ def test_a_report_begins_its_answer_with_the_conclusion_in_a_line_and_says_it_on
 
 
 def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> None:
-    words = words_of(changed(report_of(), certainty="very_low"), "md")
+    words = words_of(changed(report_of(), certainty="very_low"))
     assert "The drug may lower mortality, but the evidence is very uncertain." in words
     assert "Mortality | 2 [1, 2] | 1,570 | Lower." in words, "a row is read alone"
     assert "| Very low:" in words
@@ -115,20 +126,17 @@ def test_a_direction_of_very_low_certainty_says_that_it_is_very_uncertain() -> N
 
 
 def test_a_certainty_has_its_reasons_in_a_few_words() -> None:
-    words = words_of(report_of(), "md")
+    words = words_of(report_of())
     assert "Certainty starts at high for randomised trials and at low for other studies." in words
     assert "Moderate: not every study read in full." in words
-    (one,) = CONCLUSIONS.shown(report_of())
-    proposed = one.proposed.model_copy(update={"doubts": ("how_done", "indirect")}) if one.proposed else None
-    words = words_of(changed(report_of(), certainty="low", proposed=proposed), "md")
+    proposed = proposing(doubts=("how_done", "indirect"))
+    words = words_of(changed(report_of(), certainty="low", proposed=proposed))
     assert "Low: not every study read in full, how the studies were done." in words, "at most twelve words"
 
 
 def test_a_direction_that_the_effects_refute_is_shown_beside_them() -> None:
-    step = a_step()
-    proposed = CONCLUSIONS.of_input(step).proposed[0].model_copy(update={"direction": "higher"})
-    appraisal = CONCLUSIONS.of_input(step).model_copy(update={"proposed": (proposed,)})
-    words = words_of(build_report(step.model_copy(update={"conclusions": appraisal}), WORKS), "md")
+    appraisal = CONCLUSIONS.of_input(a_step()).replace(proposed=(proposing(direction="higher"),))
+    words = words_of(build_report(a_step().replace(conclusions=appraisal), WORKS))
     assert "The drug probably lowers mortality" in words
     assert "The model read the works as showing “higher”" in words
 
@@ -146,28 +154,25 @@ def test_what_the_numbers_alone_show_is_said_only_where_it_contradicts(
     works: int, by_effects: str, said: str
 ) -> None:
     """A pool of less than half of the works contradicts nothing."""
-    (one,) = CONCLUSIONS.shown(report_of())
-    more = one.works[:1] * (works - 2)
-    assert differs(one.replace(by_effects=by_effects, works=(*one.works, *more))) == said
+    more = THE_ONE.works[:1] * (works - 2)
+    assert differs(THE_ONE.replace(by_effects=by_effects, works=(*THE_ONE.works, *more))) == said
 
 
 def test_the_works_of_an_outcome_follow_where_they_were_pooled_else_in_a_full_report() -> None:
     small = {"effect": None, "result": None, "p": "<.001"}
-    (one,) = CONCLUSIONS.shown(report_of())
-    report = changed(report_of(), pooled=None, works=tuple(w.model_copy(update=small) for w in one.works))
-    assert "## Summary of findings" in words_of(report, "md")
-    assert "Lower in 2 of 2." in words_of(report, "md")
-    assert "the works" not in words_of(report, "md").partition("## Summary of findings")[2].partition("##")[0]
-    assert "p < .001" in words_of(report.replace(length="full"), "md")
-    table = words_of(report_of(), "md").partition("Mortality: the works")[2]
+    report = changed(report_of(), pooled=None, works=tuple(w.model_copy(update=small) for w in THE_ONE.works))
+    assert "## Summary of findings" in words_of(report)
+    assert "Lower in 2 of 2." in words_of(report)
+    assert "the works" not in words_of(report).partition("## Summary of findings")[2].partition("##")[0]
+    assert "p < .001" in words_of(report.replace(length="full"))
+    table = words_of(report_of()).partition("Mortality: the works")[2]
     assert "60 of 400" in table
 
 
 def test_a_pool_names_the_works_without_which_it_shows_something_else() -> None:
-    (one,) = CONCLUSIONS.shown(report_of())
-    assert one.pooled is not None
-    assert one.pooled.without is None, "of two works none is left out"
-    result = one.pooled.result
+    assert THE_ONE.pooled is not None
+    assert THE_ONE.pooled.without is None, "of two works none is left out"
+    result = THE_ONE.pooled.result
     otherwise = "the pooled result would be RR 0.90 (0.70 to 1.20): no difference shown."
     for name, without, said in (
         (("pmid:2",), (0.9, 0.7, 1.2), f"Without [2] {otherwise}"),
@@ -176,20 +181,19 @@ def test_a_pool_names_the_works_without_which_it_shows_something_else() -> None:
     ):
         rest = dict(zip(("estimate", "low", "high"), without, strict=True))
         update = {"left_out": name, "without": result.model_copy(update=rest)}
-        report = changed(report_of(), pooled=one.pooled.model_copy(update=update))
-        assert words_of(report, "md").replace("\\", "").count(said) == 1
+        report = changed(report_of(), pooled=THE_ONE.pooled.model_copy(update=update))
+        assert words_of(report).replace("\\", "").count(said) == 1
 
 
 def test_a_risk_ratio_is_said_for_a_thousand_people_and_as_a_number_needed_to_treat() -> None:
-    words = words_of(report_of(), "md")
+    words = words_of(report_of())
     people = "Per 1,000 people: 265 (median) with placebo, 147 (118 to 184) with the drug."
     assert people.replace("with placebo", "without") in words
     assert "Number needed to treat: 9 (7 to 13)." in words
-    assert people in words_of(changed(report_of(), comparator="placebo"), "md")
-    (one,) = CONCLUSIONS.shown(report_of())
-    assert one.pooled is not None
-    wide = one.pooled.result.model_copy(update={"high": 1.1})
-    words = words_of(changed(report_of(), pooled=one.pooled.model_copy(update={"result": wide})), "md")
+    assert people in words_of(changed(report_of(), comparator="placebo"))
+    assert THE_ONE.pooled is not None
+    wide = THE_ONE.pooled.result.model_copy(update={"high": 1.1})
+    words = words_of(changed(report_of(), pooled=THE_ONE.pooled.model_copy(update={"result": wide})))
     assert "needed to treat" not in words
 
 
@@ -207,13 +211,12 @@ def test_beside_a_written_answer_a_conclusion_stands_in_the_table_of_a_full_repo
 
 
 def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
-    (one,) = CONCLUSIONS.shown(report_of())
-    report = report_of().replace(conclusions=(one.replace(asked=False),))
-    words = words_of(report, "md")
+    report = report_of().replace(conclusions=(THE_ONE.replace(asked=False),))
+    words = words_of(report)
     answer, _, chapter = words.partition("## Summary of findings")
     assert "The drug probably lowers mortality" not in answer
     assert "The drug probably lowers mortality. [1, 2] | 2 [1, 2] | 1,570 | Lower. Pooled" in chapter
-    assert "probably" not in words_of(report_of(), "md").partition("## Summary of findings")[2], (
+    assert "probably" not in words_of(report_of()).partition("## Summary of findings")[2], (
         "the answer says it"
     )
     assert answer_of(report).conclusions == ()
@@ -230,26 +233,24 @@ def test_a_conclusion_on_another_thing_does_not_lead_the_answer() -> None:
     ],
 )
 def test_a_conclusion_is_a_sentence_that_a_clinician_signs(fields: dict[str, object], said: str) -> None:
-    (one,) = CONCLUSIONS.shown(report_of())
-    plural = bool(fields.pop("plural", False))
-    proposed = one.proposed.model_copy(update={"plural": plural}) if one.proposed else None
-    assert statement(one.model_copy(update={**fields, "proposed": proposed})).startswith(said)
+    proposed = proposing(plural="plural" in fields)
+    fields = {name: value for name, value in fields.items() if name != "plural"}
+    assert statement(THE_ONE.replace(**fields, proposed=proposed)).startswith(said)
 
 
 def test_no_difference_is_not_said_to_be_none_where_one_that_matters_is_not_excluded() -> None:
     made = {"direction": "no_difference", "certainty": "low"}
     wide = (Concern(code="wide_interval", levels=2),)
-    words = words_of(changed(report_of(), **made, concerns=wide), "md")
+    words = words_of(changed(report_of(), **made, concerns=wide))
     rest = "an important difference is not ruled out."
     assert f"No difference in mortality was shown with the drug; {rest}" in words
     assert "little or no difference" not in words
     few = (Concern(code="few_events", levels=2),)
-    words = words_of(changed(report_of(), **made, concerns=few), "md")
+    words = words_of(changed(report_of(), **made, concerns=few))
     assert "The drug may make little or no difference to mortality." in words
-    (one,) = CONCLUSIONS.shown(report_of())
     for excludes, concerns, text in ((True, wide, "little or no difference"), (False, few, rest)):
-        proposed = one.proposed.model_copy(update={"excludes": excludes}) if one.proposed else None
-        words = words_of(changed(report_of(), **made, concerns=concerns, proposed=proposed), "md")
+        proposed = proposing(excludes=excludes)
+        words = words_of(changed(report_of(), **made, concerns=concerns, proposed=proposed))
         assert text in words, "the model says it"
 
 
@@ -263,20 +264,14 @@ def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.
     assert "to make its pooled figure again" in problem
 
 
-def changed(report: Report, **fields: object) -> Report:
-    (one,) = CONCLUSIONS.shown(report)
-    return report.replace(conclusions=(one.model_copy(update=fields),))
-
-
 def test_verify_makes_each_conclusion_again() -> None:
     report = report_of()
     assert faults(report, WORKS) == []
-    (one,) = CONCLUSIONS.shown(report)
-    first = one.works[0]
+    first = THE_ONE.works[0]
     assert first.effect is not None
     assert first.effect.arms is not None
     effect = first.effect.replace(arms=first.effect.arms.replace(events=10))
-    works = (first.replace(effect=effect), *one.works[1:])
+    works = (first.replace(effect=effect), *THE_ONE.works[1:])
     forgeries = {"direction": "higher", "certainty": "high", "concerns": (), "pooled": None, "works": works}
     for field, value in forgeries.items():
         forged = changed(report, **{field: value})
@@ -293,7 +288,7 @@ def test_a_line_is_put_in_plain_words_only_where_a_second_reader_confirms_it(pro
     revised = Revised(lines=(line.replace(text=plain, state="ask", reworded=True),))
     step = instructions.changed(a_step(), revised, SectionDraft(), Verdicts(verdicts=(verdict,)), ())
     report = build_report(step, WORKS)
-    answer = words_of(report, "md").split("## ")[1]
+    answer = words_of(report).split("## ")[1]
     assert (plain in answer) is (problem is None)
     assert ("95% CI" in answer or "risk ratio" in answer.casefold()) is (problem is not None)
     assert not faults(report, WORKS)

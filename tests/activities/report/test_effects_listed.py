@@ -49,4 +49,4 @@ def test_effects_of_one_measure_are_drawn_and_told_in_words() -> None:
     page = page_of(render(report, "html"))
     (figure,) = page.xpath("//figure[figcaption='Effects by outcome, with 95% confidence intervals']")
     assert "2.02 (1.20 to 3.40)" in figure.xpath("string(.//*[local-name()='desc'])")
-    assert "OR 0.90 (0.60 to 1.35)" in words_of(report, "md")
+    assert "OR 0.90 (0.60 to 1.35)" in words_of(report)

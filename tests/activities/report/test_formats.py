@@ -29,6 +29,8 @@ from tests.activities.report.written import (
     STAY,
     STEP,
     WORKS,
+    draft,
+    made,
     section,
 )
 
@@ -261,9 +263,8 @@ def test_a_section_begins_with_its_conclusion_and_what_it_does_not_show_stands_o
     assert text.index("reported in another section") < text.rindex("What is not shown") < last
 
 
-def written(*claims: DraftClaim) -> Report:
-    draft = SectionDraft(paragraphs=(DraftParagraph(claims=claims),))
-    return build_report(STEP.replace(sections=(section("s1", draft, "Gain"),), edited=None), WORKS)
+def of_claims(*claims: DraftClaim) -> Report:
+    return made(draft(*claims))
 
 
 LEFT = quoting("Patients left a day earlier.", ("pmid:11", STAY))
@@ -274,7 +275,7 @@ def test_each_quote_stands_once_behind_the_references() -> None:
     """In the order of its work; a part of another quote is not listed."""
     both = quoting(FEWER, ("pmid:11", INFECTION), ("pmid:12", PNEUMONIA))
     part = quoting("It was one day.", ("pmid:11", "shorter by one day"))
-    text = render(written(LEFT, both, RARER, part), "md").decode()
+    text = render(of_claims(LEFT, both, RARER, part), "md").decode()
     body, _, folded = text.partition("<details>\n<summary>Quotes behind the sentences</summary>\n\n")
     assert "Patients left a day earlier [1]." in body
     assert f"{FEWER.rstrip('.')} [1, 2]." in body
@@ -287,7 +288,7 @@ def test_each_quote_stands_once_behind_the_references() -> None:
 def test_a_sentence_falls_where_one_of_its_works_has_no_quote_left() -> None:
     good, bad = ("pmid:11", INFECTION), "This was never written in any of them."
     for work, stands in (("pmid:11", True), ("pmid:12", False)):
-        report = written(
+        report = of_claims(
             quoting(FEWER, good, (work, bad)), quoting("They had pneumonia.", ("pmid:12", PNEUMONIA))
         )
         assert (FEWER in [claim.text for claim in report.sentences()]) == stands
@@ -308,7 +309,7 @@ def test_a_citation_stands_at_the_words_that_its_work_carries(name: str) -> None
     lead = RARER.shaped([("Infection", "It was rarer.")])
     item = lead.replace(item=True, begins=True).shaped([("Lungs", "They were spared.")])
     more = quoting("Pneumonia was rarer too.", ("pmid:12", PNEUMONIA)).replace(item=True)
-    text = words_of(written(claim, lead, item, more, quoting(INJURY, ("pmid:13", INJURY))), name)
+    text = words_of(of_claims(claim, lead, item, more, quoting(INJURY, ("pmid:13", INJURY))), name)
     text = "".join(text.replace("**", "").split())  # a format may part a line into pieces
     shown = "Fewerhadaninfection[1],andfewerhadpneumonia[2];allinall"
     assert "[3]" in text[text.index(shown) :][: len(shown) + 4]
@@ -345,7 +346,7 @@ def test_a_sentence_shows_every_quote_that_carries_it(length: Length) -> None:
     quotes = [sentence for name in names for sentence in WORKS[name].text.split(". ")][:8]
     owners = [name for quote in quotes for name in names if quote in WORKS[name].text]
     text = "Infection was rarer, in 4% against 11%; there were 210 adults."
-    report = written(quoting(text, *zip(owners, quotes, strict=True)))
+    report = of_claims(quoting(text, *zip(owners, quotes, strict=True)))
     shown = words_of(report.replace(length=length)).partition("References")[2]
     assert [quote for quote in quotes if quote in shown] == quotes
 

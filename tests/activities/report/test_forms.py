@@ -1,5 +1,7 @@
 """Lists and tables of a writer in a report: each format draws them with the references of each row."""
 
+from collections.abc import Sequence
+
 import pytest
 
 from activities.contracts.evidence import CiteMark, Claim, Support
@@ -38,12 +40,15 @@ ITEM = shaped(("Pneumonia", "It was rarer in a registry."), support=ON_PNEUMONIA
     item=True, begins=True
 )
 HEAD = DraftClaim(text="Infections by trial", kind="transition", stands_by="reader")
-DRAFT = named(
-    "s1",
-    SectionDraft(
-        paragraphs=(DraftParagraph(claims=(TRIAL, RARER), heading=HEAD), DraftParagraph(claims=(ITEM,)))
-    ),
-)
+TABLE = DraftParagraph(claims=(TRIAL, RARER), heading=HEAD)
+DRAFT = named("s1", SectionDraft(paragraphs=(TABLE, DraftParagraph(claims=(ITEM,)))))
+SAID = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
+PROPOSED = DraftClaim(text="", kind="inference", stands_by="reader")
+
+
+def grouped(*groups: Sequence[DraftClaim]) -> SectionDraft:
+    """A draft with a paragraph of each group."""
+    return named("s1", SectionDraft(paragraphs=tuple(DraftParagraph(claims=tuple(g)) for g in groups)))
 
 
 def report_of(draft: SectionDraft) -> Report:
@@ -62,54 +67,38 @@ def test_every_format_draws_tables_and_lists_under_their_headings(name: str) -> 
 
 LETTER = tuple(
     claim.replace(letter=True, state="stands", begins=True)
-    for claim in (
-        DraftClaim(text="Dear colleagues,", kind="inference", stands_by="reader"),
-        DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader"),
-        ITEM,
-    )
+    for claim in (PROPOSED.replace(text="Dear colleagues,"), SAID, ITEM)
 )
 
 
 @pytest.mark.parametrize("name", EVERY_FORMAT)
 def test_a_letter_is_printed_whole_with_its_works_below_it_on_screen_alone(name: str) -> None:
-    said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
-    blocks = tuple(DraftParagraph(claims=claims) for claims in ((said,), LETTER))
-    text = " ".join(words_of(report_of(named("s1", SectionDraft(paragraphs=blocks))), name).split())
+    """Where it lost a numbered point that is said below it."""
+    points = (
+        PROPOSED.replace(text=f"Point {word} is settled.", item=True, begins=True, number=n, letter=True)
+        for n, word in enumerate(("alpha", "beta", "gamma"), 1)
+    )
+    points = (point.replace(state="refused" if point.number == 2 else "stands") for point in points)
+    report = report_of(grouped((SAID,), (*LETTER, *points)))
+    text = " ".join(words_of(report, name).replace("\\.", ".").split())
     start, last = text.index("Dear colleagues,"), "rarer in a registry"
     letter = text[start : text.index(last, start)]
     assert "Infections were rarer." in letter, "also where the report has said it"
     assert "[" not in letter
     assert ("Sources of this letter:" in text) == (name == "html"), "a line that a sender would delete"
     assert all(quote.quote in text for quote in (ON_INFECTION, ON_PNEUMONIA))
-
-
-@pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_a_letter_that_lost_a_numbered_point_says_so_below_it(name: str) -> None:
-    points = tuple(
-        DraftClaim(
-            text=f"Point {word} is settled.", kind="inference", stands_by="reader", item=True, begins=True
-        ).replace(number=n, letter=True, state="refused" if n == 2 else "stands")
-        for n, word in enumerate(("alpha", "beta", "gamma"), 1)
-    )
-    said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
-    draft = SectionDraft(paragraphs=(DraftParagraph(claims=(said,)), DraftParagraph(claims=points)))
-    report = report_of(named("s1", draft))
-    text = " ".join(words_of(report, name).replace("\\.", ".").split())
+    order = ("Point gamma", "Sentences that the letter lacks", "References")
+    assert [text.index(part) for part in order] == sorted(map(text.index, order))
     if name == "html":
         page = page_of(render(report, name))
         assert page.xpath("//blockquote//ol/li/@value") == ["1", "3"]
     else:
         assert "1. Point alpha" in text
         assert "3. Point gamma" in text
-    assert (
-        text.index("Point gamma") < text.index("Sentences that the letter lacks") < text.index("References")
-    )
 
 
 def test_no_quote_interrupts_a_letter() -> None:
-    fell = tuple(claim.replace(state="ask") for claim in LETTER)
-    shown = printed(named("s1", SectionDraft(paragraphs=(DraftParagraph(claims=fell),))))
-    assert not shown.claims
+    assert not printed(grouped([claim.replace(state="ask") for claim in LETTER])).claims
 
 
 def test_a_row_has_its_own_references_and_opens_its_quote() -> None:
@@ -133,10 +122,8 @@ def test_the_json_has_fields_and_headings_and_its_markdown_the_same_table() -> N
 def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its_quote() -> None:
     fallen = DRAFT.changed(lambda one: (one.replace(state="refused") if one.id != "s1.1" else one,))
     shown = printed(fallen)
-    assert [(c.cells, c.item) for p in shown.paragraphs for c in p.claims] == [
-        (TRIAL.cells, False),
-        ((), True),
-    ]
+    rows = [(TRIAL.cells, False), ((), True)]
+    assert [(c.cells, c.item) for p in shown.paragraphs for c in p.claims] == rows
     assert shown.paragraphs[1].claims[0].text == PNEUMONIA
     assert shown.paragraphs[0].heading is None, "a heading that nobody confirmed"
     report = report_of(fallen)
@@ -155,11 +142,8 @@ def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives() -> Non
         stands_by="reader",
         computed=(ratio, total[1]),
     )
-    claims = (row.replace(computed=total), prose)
-    paragraphs = tuple(DraftParagraph(claims=(one,)) for one in claims)
-    report = report_of(named("s1", SectionDraft(paragraphs=paragraphs)))
-    shown = words_of(report).replace("\\", "")
-    shown = shown[shown.index("Calculations") :]
+    report = report_of(grouped((row.replace(computed=total),), (prose,)))
+    shown = words_of(report).replace("\\", "").partition("Calculations")[2]
     assert "Appendectomy, Fewer: 11 \u2212 4 = 7" in shown
     first = "Appendectomy, In all: (5 + 6) \u00d7 2 \u2212 4 = 18"
     assert shown.count(first) == 1
@@ -182,29 +166,23 @@ def test_a_citation_stands_in_the_bracket_and_in_the_bold_words_that_it_ends() -
     closed = claim.replace(marks=tuple(marks))
     strong = claim.replace(text="It was 4% and 11%.", marks=(marks[0].replace(at=17),), strong=True)
     head = DraftClaim(text="6. Dose steps", kind="inference", strong=True)
-    text = words_of(report_of(named("s1", SectionDraft(answer=(closed, strong, head)))), "md").replace(
-        "\\", ""
-    )
+    text = words_of(report_of(named("s1", SectionDraft(answer=(closed, strong, head))))).replace("\\", "")
     assert "**6. Dose steps**" in text
     assert "It fell (4% [1] and 11% [1])." in text
     assert "**It was 4% and 11% [1].**" in text
 
 
 def test_a_statistic_is_shown_in_the_language_of_the_report() -> None:
-    claim = Claim(
-        id="s1.1", text="1.15", computed=("mean_difference(4.5, 1, 9, 5, 2, 8) = -0.5 (-2.0 to 1.0)",)
-    )
+    computed = "mean_difference(4.5, 1, 9, 5, 2, 8) = -0.5 (-2.0 to 1.0)"
+    said = "Mittelwertdifferenz von 4,5 (SD 1, n = 9) gegen 5 (SD 2, n = 8) = -0,5 (-2,0 bis 1,0)"
     with in_language("de"):
-        assert steps([claim], set()) == [
-            "Mittelwertdifferenz von 4,5 (SD 1, n = 9) gegen 5 (SD 2, n = 8) = -0,5 (-2,0 bis 1,0)"
-        ]
+        assert steps([Claim(id="s1.1", text="1.15", computed=(computed,))], set()) == [said]
 
 
 def test_an_editor_is_not_shown_general_knowledge() -> None:
-    said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
     known = DraftClaim(text="Rasagiline bars pethidine.", kind="background", stands_by="reader")
-    draft = SectionDraft(answer=(said, known), paragraphs=(DraftParagraph(claims=(known, said)),))
-    assert [[claim.text for claim in part] for part in draft_claims(draft)] == [[said.text], [said.text]]
+    draft = SectionDraft(answer=(SAID, known), paragraphs=(DraftParagraph(claims=(known, SAID)),))
+    assert [[claim.text for claim in part] for part in draft_claims(draft)] == [[SAID.text], [SAID.text]]
 
 
 def test_general_knowledge_is_marked_where_it_stands() -> None:
@@ -213,10 +191,7 @@ def test_general_knowledge_is_marked_where_it_stands() -> None:
     unread = read.replace(text="Pay 200 euros to the clinic.", state="ask")
     row = read.shaped([("Drug", "Pethidine"), ("Rule", "Never with rasagiline")])
     letter = read.replace(text="The clinic keeps its records.", letter=True)
-    said = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
-    blocks = tuple(DraftParagraph(claims=claims) for claims in ((said, read, unread), (row,), (letter,)))
-    report = report_of(named("s1", SectionDraft(paragraphs=blocks)))
-    text = words_of(report)
+    text = words_of(report_of(grouped((SAID, read, unread), (row,), (letter,))))
     assert f"{known}\u2020." in text
     assert text.count("\u2020") == 3, "the sentence, the row and the note that says what the sign means"
     assert "from no source; check it before you send it: \u201cThe clinic keeps its records.\u201d" in text

@@ -13,7 +13,7 @@ from activities.contracts.evidence import (
     Vigilance,
 )
 from activities.contracts.judge import PART as TABLE
-from activities.contracts.write import DraftClaim, DraftParagraph, Edited, Passage, SectionDraft
+from activities.contracts.write import DraftClaim, DraftParagraph, Edited, Passage
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.blocks import Cite, Mark
@@ -26,12 +26,15 @@ from tests.activities.report.written import (
     DRAFT,
     FEWER,
     INFECTION,
+    OPENING,
     PASSAGES,
     PNEUMONIA,
     STAY,
     STEP,
     WORKS,
+    draft,
     edited,
+    made,
     section,
     step,
 )
@@ -53,11 +56,8 @@ def test_a_written_report_passes_an_outsiders_check_and_one_with_a_changed_cell_
 
 def test_a_sentence_on_several_works_has_a_quote_of_each() -> None:
     first = REPORT.answer[0]
-    assert first.text == FEWER
-    assert [(s.evidence_id, s.quote) for s in first.support] == [
-        ("pmid:11", INFECTION),
-        ("pmid:12", PNEUMONIA),
-    ]
+    quotes = [("pmid:11", INFECTION), ("pmid:12", PNEUMONIA)]
+    assert (first.text, [(s.evidence_id, s.quote) for s in first.support]) == (FEWER, quotes)
     assert first.strength is None, "its works differ in strength"
 
 
@@ -100,7 +100,7 @@ def test_a_report_has_answer_counts_limits_and_one_table_of_works() -> None:
 def test_each_cell_leads_to_its_sentence_in_the_page_and_in_the_spreadsheet() -> None:
     page = page_of(render(REPORT, "html"))
     (cell,) = page.xpath("//td/details[@class='read'][summary='210 adults']")
-    assert "We compared laparoscopic with open appendectomy in 210 adults." in cell.text_content()
+    assert OPENING in cell.text_content()
     rows = list(csv.DictReader(io.StringIO(render(REPORT, "csv").decode("utf-8-sig"))))
     (first,) = (row for row in rows if row["evidence_id"] == "pmid:11")
     assert (first["infection"], first["infection: sentence"]) == ("4% after laparoscopic surgery", INFECTION)
@@ -110,12 +110,7 @@ def test_each_cell_leads_to_its_sentence_in_the_page_and_in_the_spreadsheet() ->
 def test_a_draft_that_lost_more_than_a_third_is_stated() -> None:
     assert "draft_lost" not in {s.code for s in REPORT.statements}
     bad = [refused(f"Nobody of {n} died.", ("pmid:11", STAY), number=f"{n}") for n in (881, 882, 883)]
-    draft = SectionDraft(
-        paragraphs=(
-            DraftParagraph(claims=(*bad, quoting("Patients left a day earlier.", ("pmid:11", STAY)))),
-        )
-    )
-    report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)
+    report = made(draft(*bad, quoting("Patients left a day earlier.", ("pmid:11", STAY))))
     (lost,) = [s for s in report.statements if s.code == "draft_lost"]
     assert (lost.number("lost"), lost.number("drafted")) == (3, 4)
     assert not {s.code for s in report.statements} & {"claims_refused", "wordings_replaced"}, "said once"
@@ -124,12 +119,8 @@ def test_a_draft_that_lost_more_than_a_third_is_stated() -> None:
 def test_the_editor_removes_repetition_and_never_the_last_claim() -> None:
     same = quoting("The patients went home one day earlier.", ("pmid:11", STAY))
     once = quoting("Patients left a day earlier.", ("pmid:11", STAY))
-    sections = tuple(
-        section(name, SectionDraft(paragraphs=(DraftParagraph(claims=(claim,)),)))
-        for name, claim in (("s1", once), ("s2", same))
-    )
     edited = Edited(repeated=(("s1.1", "s2.1"), ("s2.1", "s1.1")))
-    report = build_report(step(sections=sections, edited=edited), WORKS)
+    report = made(draft(once), draft(same), edited=edited)
     assert [claim.id for claim in report.claims()] == ["s2.1"]
     (removed,) = [d for d in report.verification.dropped if d.statement.code == "repeats_claim"]
     assert removed.section == "s1"
@@ -149,15 +140,11 @@ def test_in_place_of_a_sentence_of_the_editor_that_falls_its_claims_are_printed(
 
 
 def test_each_section_has_a_sentence_in_the_answer_of_the_report() -> None:
-    sections = tuple(
-        section(name, SectionDraft(answer=(claim,), paragraphs=(DraftParagraph(claims=(claim,)),)))
-        for name, claim in (
-            ("s1", quoting("Patients left a day earlier.", ("pmid:11", STAY))),
-            ("s2", quoting("Pneumonia was rarer.", ("pmid:12", PNEUMONIA))),
-        )
-    )
+    left = quoting("Patients left a day earlier.", ("pmid:11", STAY))
+    rarer = quoting("Pneumonia was rarer.", ("pmid:12", PNEUMONIA))
     answer = (edited("a1", "Patients left a day earlier.", "s1.a1"),)
-    report = build_report(step(sections=sections, edited=Edited(answer=answer)), WORKS)
+    drafts = (draft(claim, answer=(claim,)) for claim in (left, rarer))
+    report = made(*drafts, edited=Edited(answer=answer))
     assert [(claim.id, claim.text, claim.rests_on) for claim in report.answer] == [
         ("a1", "Patients left a day earlier.", ("s1.a1",)),
         ("s2.a1", "Pneumonia was rarer.", ()),
@@ -168,8 +155,7 @@ def test_an_answer_whose_first_sentence_fell_says_so_before_the_rest() -> None:
     first = quoting("Nobody compared them.", kind="inference", state="ask")
     rest = quoting("It was a day shorter.", ("pmid:11", STAY))
     for answer, left in (((first, rest), ["It was a day shorter."]), ((first,), [])):
-        draft = SectionDraft(answer=answer, paragraphs=DRAFT.paragraphs)
-        report = build_report(step(sections=(section("s1", draft),), edited=None), WORKS)
+        report = made(draft(answer=answer, paragraphs=DRAFT.paragraphs))
         told, *others = report.answer
         assert [claim.text for claim in others] == left
         assert (told.kind, told.support) == ("inference", ())
@@ -181,14 +167,10 @@ def test_an_answer_whose_first_sentence_fell_says_so_before_the_rest() -> None:
 def test_without_a_model_the_report_says_first_that_nobody_has_read_this() -> None:
     report = build_report(PASSAGES, WORKS)
     assert (report.confidence, report.answer) == (None, ())
-    assert [(c.text, c.support[0].quote, c.strength) for c in report.claims()] == [
-        (INFECTION, INFECTION, None)
-    ]
+    (claim,) = report.claims()
+    assert (claim.text, claim.support[0].quote, claim.strength) == (INFECTION, INFECTION, None)
     (passage,) = report.sections[0].passages
-    assert (passage.number, passage.before) == (
-        1,
-        "We compared laparoscopic with open appendectomy in 210 adults.",
-    )
+    assert (passage.number, passage.before) == (1, OPENING)
     assert faults(report, WORKS) == []
 
 
@@ -241,11 +223,10 @@ def test_an_ellipsis_stands_in_a_passage_where_something_is_left_out() -> None:
     def shown(*quotes: str) -> str:
         passages = (Passage(evidence_id="pmid:11", quotes=quotes),)
         draft = PASSAGES.sections[0].draft.replace(passages=passages)
-        return words_of(build_report(PASSAGES.replace(sections=(section("s1", draft),)), WORKS), "md")
+        return words_of(build_report(PASSAGES.replace(sections=(section("s1", draft),)), WORKS))
 
-    opening = "We compared laparoscopic with open appendectomy in 210 adults."
     assert f"{INFECTION} {STAY}" in shown(INFECTION, STAY)
-    assert f"{opening} \u2026 {STAY}" in shown(opening, STAY)
+    assert f"{OPENING} \u2026 {STAY}" in shown(OPENING, STAY)
 
 
 def test_without_a_near_passage_nothing_is_answered() -> None:
@@ -256,12 +237,8 @@ def test_without_a_near_passage_nothing_is_answered() -> None:
     assert report.unanswered is not None
     assert report.unanswered.code == "nothing_near"
     assert report.methodology.counts.screened == 10, "code compares every work that was found"
-    assert "close enough to the question (works found: 10)" in words_of(report, "md")
+    assert "close enough to the question (works found: 10)" in words_of(report)
     assert report.verification.verified == 0
-
-
-def draft(*claims: DraftClaim, **more: object) -> SectionDraft:
-    return SectionDraft.model_validate({"paragraphs": (DraftParagraph(claims=claims),), **more})
 
 
 READ = quoting("Infection was rarer.", ("pmid:11", INFECTION), stands_by="reader")
@@ -274,12 +251,12 @@ def test_sentences_of_a_script_without_blanks_have_none_between_them() -> None:
         quoting(text, ("pmid:11", quote), stands_by="reader")
         for text, quote in zip(texts, (INFECTION, STAY), strict=True)
     ]
-    report = build_report(step(sections=(section("s1", draft(*written)),), edited=None), WORKS)
-    assert "".join(texts) in words_of(report, "md").replace(" [1]", "")
+    report = made(draft(*written))
+    assert "".join(texts) in words_of(report).replace(" [1]", "")
 
 
 def test_a_reader_that_does_not_answer_leaves_sentences_unread() -> None:
-    report = build_report(step(sections=(section("s1", draft(READ, OPEN)),), edited=None), WORKS)
+    report = made(draft(READ, OPEN))
     assert report.verification.unread == 1
     assert [claim.text for claim in report.claims()] == ["Infection was rarer.", STAY]
     assert Statement.of("unread", sentences=1) in report.statements
@@ -292,8 +269,7 @@ def test_a_reader_that_does_not_answer_leaves_sentences_unread() -> None:
 
 def test_the_report_adds_up_how_well_its_second_reader_read() -> None:
     calls = (Vigilance(planted=4, noticed=4, true=4), Vigilance(planted=8, noticed=7, true=4))
-    sections = tuple(section(f"s{n}", draft(READ, vigilance=one)) for n, one in enumerate(calls, 1))
-    report = build_report(step(sections=sections, edited=None), WORKS)
+    report = made(*(draft(READ, vigilance=one) for one in calls))
     assert report.verification.vigilance == Vigilance(planted=12, noticed=11, true=8)
     text = "found 11 of 12 planted errors and wrongly refused 0 of 8 true sentences."
     assert text in words_of(report.replace(length="full"))
@@ -305,9 +281,7 @@ def test_what_is_not_confirmed_is_said_to_be_so() -> None:
     problem = Statement.of("not_confirmed", noticed=1, planted=4)
     doubted = OPEN.replace(state="refused", problem=problem)
     read = Vigilance(planted=4, noticed=1, true=4)
-    report = build_report(
-        step(sections=(section("s1", draft(READ, doubted, vigilance=read)),), edited=None), WORKS
-    )
+    report = made(draft(READ, doubted, vigilance=read))
     assert Statement.of("unconfirmed", sentences=1, missed=3, planted=4) in report.statements
     (dropped,) = (fallen for fallen in report.verification.dropped if fallen.statement == problem)
     assert dropped.reason == "it is not confirmed: its second reader found only 1 of 4 planted errors"
@@ -318,9 +292,8 @@ def test_a_colon_stands_before_the_table_that_it_introduces_and_stress_is_bold_p
     row = rule.shaped([("Point", "Target"), ("Rule", "No change")])
     alone = rule.replace(text="This is to do:")
     strong = rule.replace(text="Do not start it.", strong=True)
-    blocks = tuple(DraftParagraph(claims=claims) for claims in ((rule,), (row,), (alone,), (strong,)))
-    made = section("s1", SectionDraft(paragraphs=blocks), "Gain")
-    report = build_report(STEP.replace(sections=(made,), edited=None), WORKS)
+    blocks = tuple(DraftParagraph(claims=(claim,)) for claim in (rule, row, alone, strong))
+    report = made(draft(paragraphs=blocks))
     for name, bold in (("md", b"**Do not start it.**"), ("html", b"<b>Do not start it.</b>")):
         text = words_of(report, name)
         assert "We propose:" in text

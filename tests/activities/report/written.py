@@ -3,7 +3,16 @@
 from activities.contracts.evidence import AbsentWord, Claim, ReportPlanSection, Statement, Support
 from activities.contracts.judge import Cell, Refused, Table, TableRow, WorkJudgement
 from activities.contracts.publish import PlannedSection, PublishInput
-from activities.contracts.write import DraftParagraph, Edited, EditedSentence, Passage, SectionDraft
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    Edited,
+    EditedSentence,
+    Passage,
+    SectionDraft,
+)
+from activities.report.assemble import build_report
+from activities.report.schema import Report
 from tests.activities.cases import publish_input, pubmed, quoting, ref_of, refused
 
 LAPAROSCOPIC = pubmed(
@@ -82,6 +91,11 @@ DRAFT = SectionDraft(
         Refused(kind="claim", text="A claim that the writer lost.", reason=Statement(code="cites_nothing")),
     ),
 )
+OPENING = "We compared laparoscopic with open appendectomy in 210 adults."
+ADULTS, RARE = (
+    Cell(text=text, support=Support(evidence_id="pmid:11", quote=quote))
+    for text, quote in (("210 adults", OPENING), ("4% after laparoscopic surgery", INFECTION))
+)
 FALSE = Statement(code="number_missing", values={"number": "55%"})
 
 
@@ -112,31 +126,8 @@ STEP = publish_input(
     table=Table(
         columns=("population", "infection"),
         rows=(
-            TableRow(
-                evidence_id="pmid:11",
-                cells={
-                    "population": Cell(
-                        text="210 adults",
-                        support=Support(
-                            evidence_id="pmid:11",
-                            quote="We compared laparoscopic with open appendectomy in 210 adults.",
-                        ),
-                    ),
-                    "infection": Cell(
-                        text="4% after laparoscopic surgery",
-                        support=Support(evidence_id="pmid:11", quote=INFECTION),
-                    ),
-                },
-            ),
-            TableRow(
-                evidence_id="pmid:12",
-                cells={
-                    "infection": Cell(
-                        text="4% after laparoscopic surgery",
-                        support=Support(evidence_id="pmid:11", quote=INFECTION),
-                    )
-                },
-            ),
+            TableRow(evidence_id="pmid:11", cells={"population": ADULTS, "infection": RARE}),
+            TableRow(evidence_id="pmid:12", cells={"infection": RARE}),
         ),
     ),
     confidence=0.62,
@@ -147,11 +138,7 @@ PASSAGES = publish_input(
         "s1",
         SectionDraft(
             passages=(
-                Passage(
-                    evidence_id="pmid:11",
-                    quotes=(INFECTION,),
-                    before="We compared laparoscopic with open appendectomy in 210 adults.",
-                ),
+                Passage(evidence_id="pmid:11", quotes=(INFECTION,), before=OPENING),
                 Passage(evidence_id="pmid:12", quotes=("Nobody ever wrote this sentence anywhere.",)),
             ),
             absent=(
@@ -167,6 +154,18 @@ PASSAGES = publish_input(
     written_by="extractive",
     models=("extractive",),
 )
+
+
+def draft(*claims: DraftClaim, **more: object) -> SectionDraft:
+    """A draft of one paragraph, or of what else is given."""
+    paragraphs = (DraftParagraph(claims=claims),) if claims else ()
+    return SectionDraft.model_validate({"paragraphs": paragraphs, **more})
+
+
+def made(*drafts: SectionDraft, **more: object) -> Report:
+    """A report of sections that were drafted so, without an editor."""
+    sections = tuple(section(f"s{number}", one) for number, one in enumerate(drafts, 1))
+    return build_report(step(**{"sections": sections, "edited": None, **more}), WORKS)
 
 
 def claims(*texts: str) -> tuple[Claim, ...]:
