@@ -44,17 +44,14 @@ def effects_of(
     effects: list[Effect] = []
     unread: list[Unread] = []
     for row in table.rows:
-        text, name = texts.get(row.evidence_id, ""), names.get(row.evidence_id, "") or row.evidence_id
+        work = row.evidence_id
+        text, name = texts.get(work, ""), names.get(work, "") or work
         effect, refused = _effect(row, text, name)
         unread += refused
-        if effect is not None:
-            effects.append(effect)
-        elif not refused:
-            stating = (
-                sentence.quote for sentence in split(row.evidence_id, text) if states_effect(sentence.quote)
-            )
-            if quote := next(stating, ""):
-                unread.append(Unread(study=name, evidence_id=row.evidence_id, reason="not_read", quote=quote))
+        effects += [effect] if effect is not None else []
+        sentences = (sentence.quote for sentence in split(work, text)) if effect is None else ()
+        if not refused and (quote := next(filter(states_effect, sentences), "")):
+            unread.append(Unread(study=name, evidence_id=work, reason="not_read", quote=quote))
     return tuple(effects), tuple(unread)
 
 
@@ -62,13 +59,15 @@ def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Un
     """Return the effect of a row, and what could not be read of it.
 
     Groups and participants that fail are left out; the estimate with its interval stands without them."""
-    cells = {column: row.cells[column] for column in EFFECT_COLUMNS if _is_filled(row.cells.get(column))}
+    filled = {column: cell for column, cell in row.cells.items() if cell.text.strip()}
+    cells = {column: filled[column] for column in EFFECT_COLUMNS if column in filled}
     refused = {column: _refusal(row.evidence_id, column, cell, text) for column, cell in cells.items()}
     accepted = {column: cell for column, cell in cells.items() if not refused[column]}
-    values = {
-        column: value_of(cell.text, _held(cell)) for column, cell in accepted.items() if column in MEASURED
+    numbers = {
+        column: value
+        for column, cell in accepted.items()
+        if column in MEASURED and (value := value_of(cell.text, stated(_quote(cell)).signed)) is not None
     }
-    numbers = {column: value for column, value in values.items() if value is not None}
     if {"outcome", *INTERVAL} <= accepted.keys() and not _stand_together(accepted, numbers):
         refused["estimate"] = "interval_elsewhere"
         numbers = {column: value for column, value in numbers.items() if column not in INTERVAL}
@@ -101,16 +100,8 @@ def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Un
     return effect, unread
 
 
-def _is_filled(cell: Cell | None) -> bool:
-    return cell is not None and bool(cell.text.strip())
-
-
 def _quote(cell: Cell) -> str:
     return cell.support.quote if cell.support else ""
-
-
-def _held(cell: Cell) -> frozenset[Decimal]:
-    return stated(_quote(cell)).signed
 
 
 def _stand_together(cells: Mapping[str, Cell], numbers: Mapping[str, Decimal]) -> bool:

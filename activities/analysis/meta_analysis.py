@@ -82,29 +82,23 @@ def analyse_effects(
     None where effects that works state are `unread`, since what is missing may say the opposite. Raises
     NotInstalled without statsmodels."""
     pools, not_pooled = pool_all(effects)
-    verdict, confidence = together(pools, None, expected)
-    analysis = Analysis(
-        expected=expected,
-        verdict=verdict,
-        confidence=confidence,
-        pools=pools,
-        not_pooled=not_pooled,
-        unread=tuple(unread),
-    )
-    if not is_complete(analysis):
-        analysis = analysis.replace(verdict="INCONCLUSIVE", confidence=None)
-    return worded(analysis)
+    analysis = Analysis(expected=expected, verdict="INCONCLUSIVE", pools=pools, not_pooled=not_pooled)
+    return _decided(analysis.replace(unread=tuple(unread)))
 
 
 def with_generated(analysis: Analysis, generated: GeneratedAnalysis) -> Analysis:
     """Return the analysis with what a generated program returned.
 
     Its verdict is made again of the numbers."""
-    verdict, confidence = together(analysis.pools, generated, analysis.expected)
-    if not is_complete(analysis):
-        verdict, confidence = "INCONCLUSIVE", None
-    made = analysis.replace(verdict=verdict, confidence=confidence, generated=generated)
-    return worded(made)
+    return _decided(analysis.replace(generated=generated))
+
+
+def _decided(analysis: Analysis) -> Analysis:
+    """Return the analysis with its verdict and its sentences."""
+    if is_complete(analysis):
+        verdict, confidence = together(analysis.pools, analysis.generated, analysis.expected)
+        analysis = analysis.replace(verdict=verdict, confidence=confidence)
+    return worded(analysis)
 
 
 def worded(analysis: Analysis) -> Analysis:

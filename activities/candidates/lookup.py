@@ -58,16 +58,13 @@ class _Asking:
                     records += step.records
                     if len(records) >= limit:
                         break
-        except TimeoutError:
-            self._failed(source, TooSlow(f"{source} did not answer within {SOURCE_SECONDS:g} s"))
-        except SourceError as error:
-            self._failed(source, error)
+        except (TimeoutError, SourceError) as error:
+            slow = TooSlow(f"{source} did not answer within {SOURCE_SECONDS:g} s")
+            failure = error if isinstance(error, SourceError) else slow
+            # a temporary failure has priority: it is worth another attempt
+            if source not in self.failures or failure.retryable:
+                self.failures[source] = failure
         return records
-
-    def _failed(self, source: str, error: SourceError) -> None:
-        """Remember a failure. A temporary one has priority: it is worth another attempt."""
-        if source not in self.failures or error.retryable:
-            self.failures[source] = error
 
 
 @dataclass(frozen=True)

@@ -157,10 +157,8 @@ def _with_text(
     place = next(place for place, section in enumerate(sections) if section.section.id == name)
     draft, more = sections[place].draft, _renamed(written, name, sections[place].draft)
     claims = (DraftParagraph(claims=more.claims),) if more.claims else ()
-    draft = draft.replace(
-        paragraphs=(*draft.paragraphs, *claims),
-        passages=(*draft.passages, *more.passages),
-    )
+    passages = (*draft.passages, *more.passages)
+    draft = draft.replace(paragraphs=(*draft.paragraphs, *claims), passages=passages)
     return [*sections[:place], sections[place].replace(draft=draft), *sections[place + 1 :]]
 
 
@@ -185,10 +183,7 @@ def disputed(step: PublishInput, asked: Instruction, at: str, verdicts: Verdicts
 
     A reader that missed planted errors confirms nothing.
     """
-    verdict = next(
-        (verdict_of_asked for verdict_of_asked in verdicts.verdicts if verdict_of_asked.id == asked.sentence),
-        None,
-    )
+    verdict = next((one for one in verdicts.verdicts if one.id == asked.sentence), None)
     if verdict is not None and verdict.problem is None and not verdicts.vigilance.is_believed:
         verdict = None
     sentence = sentence_of(step, asked.sentence)
@@ -223,12 +218,9 @@ def decided(step: PublishInput, asked: Instruction) -> PublishInput:
         falls = followed(sentence.id, follows) == asked.sentence
         return sentence.replace(state="refused", problem=problem) if falls else sentence
 
-    sections = tuple(
-        planned.replace(draft=planned.draft.changed(lambda claim: (fall(claim),)))
-        for planned in step.sections
-    )
-    edited = step.edited.changed(fall) if step.edited else None
-    return step.replace(sections=sections, edited=edited)
+    drafts = (planned.draft.changed(lambda claim: (fall(claim),)) for planned in step.sections)
+    sections = tuple(one.replace(draft=draft) for one, draft in zip(step.sections, drafts, strict=True))
+    return step.replace(sections=sections, edited=step.edited.changed(fall) if step.edited else None)
 
 
 # what is different

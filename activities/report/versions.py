@@ -148,22 +148,19 @@ async def refresh(
 
 def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Change, ...]:
     """List the references whose standing is no longer what the report says, in its order."""
-    rows = []
-    for reference in report.references:
-        verdict = verdicts.get(reference.evidence_id)
-        after = _after(reference.standing, verdict) if verdict else reference.standing
-        if verdict and after != reference.standing:
-            rows.append(
-                Change(
-                    evidence_id=reference.evidence_id,
-                    number=reference.number,
-                    title=reference.title,
-                    before=reference.standing,
-                    after=after,
-                    notices=verdict.notices,
-                )
-            )
-    return tuple(rows)
+    pairs = ((reference, verdicts.get(reference.evidence_id)) for reference in report.references)
+    return tuple(
+        Change(
+            evidence_id=reference.evidence_id,
+            number=reference.number,
+            title=reference.title,
+            before=reference.standing,
+            after=after,
+            notices=verdict.notices,
+        )
+        for reference, verdict in pairs
+        if verdict and (after := _after(reference.standing, verdict)) != reference.standing
+    )
 
 
 def notice_line(notice: StandingNotice) -> str:

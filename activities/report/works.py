@@ -4,6 +4,7 @@ import re
 from bisect import bisect_right
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from itertools import pairwise
+from operator import itemgetter
 from typing import get_args
 
 from activities.contracts.evidence import (
@@ -141,30 +142,25 @@ def contexts(
     spoken = {name: language_in(item) for name, item in documents.items()}
     texts = {name: normalise(item.text) for name, item in documents.items()}
     pages = {name: _page_starts(item) for name, item in documents.items() if item.pages}
-    by_quote: dict[tuple[str, str], QuoteContext] = {}
-    starts: dict[str, dict[str, int]] = {}
-    for support in quotes:
-        key = (support.evidence_id, support.quote)
-        text, quote = texts.get(support.evidence_id, ""), normalise(support.quote)
+    works: dict[str, int] = {}
+    located: list[tuple[int, int, QuoteContext]] = []
+    for support in dict.fromkeys(quotes):
+        name = support.evidence_id
+        text, quote = texts.get(name, ""), normalise(support.quote)
         start = text.find(quote) if quote else -1
-        if key in by_quote or start < 0:
+        if start < 0:
             continue
-        end = start + len(quote)
-        starts.setdefault(support.evidence_id, {})[support.quote] = start
-        by_quote[key] = QuoteContext(
-            evidence_id=support.evidence_id,
+        context = QuoteContext(
+            evidence_id=name,
             quote=support.quote,
             before=_before(text[:start]),
-            after=_after(text[end:]),
-            language="" if spoken[support.evidence_id] == language else spoken[support.evidence_id],
+            after=_after(text[start + len(quote) :]),
+            language="" if spoken[name] == language else spoken[name],
             translation=(translations or {}).get(support, ""),
-            page=bisect_right(pages.get(support.evidence_id, ()), start),
+            page=bisect_right(pages.get(name, ()), start),
         )
-    return tuple(
-        by_quote[name, quote]
-        for name, places in starts.items()
-        for quote in sorted(places, key=places.__getitem__)
-    )
+        located.append((works.setdefault(name, len(works)), start, context))
+    return tuple(context for *_, context in sorted(located, key=itemgetter(0, 1)))
 
 
 def _page_starts(item: Evidence) -> list[int]:

@@ -366,11 +366,12 @@ class _Page:
         reference = self.quotes.references[passage.evidence_id]
         supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
         quotes = tuple(replace(quote, same=True) for quote in self.quotes.quotes("", supports))
-        about = [
+        is_warned = reference.standing in refs.WARNING_STANDINGS
+        about = (
             words.about_work(reference, clean(refs.label_of(reference))),
             quotes[0].place if quotes else "",
-            _(refs.STANDINGS[reference.standing]) if reference.standing in refs.WARNING_STANDINGS else "",
-        ]
+            _(refs.STANDINGS[reference.standing]) if is_warned else "",
+        )
         url = next((quote.url for quote in quotes if quote.url), None) or refs.best_url(reference)
         description = ", ".join(filter(None, about))
         around = [(Run(text, "around"),) if text else () for text in (passage.before, passage.after)]
@@ -379,19 +380,10 @@ class _Page:
             gap = " " if quote.after.startswith(" ") else ""
             follows = quote.after.startswith(gap + other.text[:FOLLOWS_CHARS])
             said += (gap if follows else " \u2026 ") + other.text
-        quotation = Run(said, "said")
-        return Group(
-            (
-                Text(
-                    (
-                        Cite((Mark(passage.number, quotes),)),
-                        Run(clean(reference.title), url=url),
-                        *((Run(f"({description})"),) if description else ()),
-                    )
-                ),
-                Text((*around[0], quotation, *around[1]), "quote"),
-            )
-        )
+        head = (Cite((Mark(passage.number, quotes),)), Run(clean(reference.title), url=url))
+        described = (Run(f"({description})"),) if description else ()
+        quotation = (*around[0], Run(said, "said"), *around[1])
+        return Group((Text((*head, *described)), Text(quotation, "quote")))
 
     # the run
 

@@ -155,15 +155,12 @@ def checks(report: Report) -> str:
     """Say how the sentences that stand were checked, and how many were left out."""
     check = report.verification
     if report.written_by == "extractive":
-        return (
-            ngettext(
-                "The quote stands word for word in its source.",
-                "Each of the {count} quotes stands word for word in its source.",
-                check.verified,
-            ).format(count=number(check.verified))
-            if check.claims
-            else ""
+        text = ngettext(
+            "The quote stands word for word in its source.",
+            "Each of the {count} quotes stands word for word in its source.",
+            check.verified,
         )
+        return text.format(count=number(check.verified)) if check.claims else ""
     ways = (
         (check.by_reader, READERS[check.reader]),
         (check.by_quote - check.replaced, N_("quoted word for word")),
@@ -342,19 +339,16 @@ def limits(report: Report) -> tuple[str, ...]:
 
 def account(report: Report) -> str:
     method = report.methodology
-    parts = (
-        ended(kicker(report)),
-        _("Searches: {searches}; works found: {kept}, read: {screened}, cited: {included}.").format(
-            searches=number(len(method.searches)),
-            kept=number(method.counts.identified - method.counts.duplicates),
-            screened=number(method.counts.screened),
-            included=number(method.counts.included),
-        ),
-        checks(report),
-        _("Language models: {models}.").format(models=clean(", ".join(method.models)))
-        if method.model_calls
-        else "",
-    )
+    counts = {
+        "searches": len(method.searches),
+        "kept": method.counts.identified - method.counts.duplicates,
+        "screened": method.counts.screened,
+        "included": method.counts.included,
+    }
+    text = _("Searches: {searches}; works found: {kept}, read: {screened}, cited: {included}.")
+    counted = text.format(**{name: number(count) for name, count in counts.items()})
+    models = _("Language models: {models}.").format(models=clean(", ".join(method.models)))
+    parts = (ended(kicker(report)), counted, checks(report), models if method.model_calls else "")
     return " ".join(filter(None, parts))
 
 

@@ -110,15 +110,10 @@ def _listed(pooled: NotPooled, quotes: Quotes) -> Parts:
     """Show an effect with its numbers, which open the sentence that has them, and why it was not pooled."""
     effect, arms = pooled.effect, pooled.effect.arms
     result = figures.stated_interval(effect)
+    counts = {name: number(count) for name, count in arms} if arms else {}
+    counted = _("{events} of {total} and {control_events} of {control_total}")
     note = (
-        _("{events} of {total} and {control_events} of {control_total}").format(
-            events=number(arms.events),
-            total=number(arms.total),
-            control_events=number(arms.control_events),
-            control_total=number(arms.control_total),
-        )
-        if arms
-        else "",
+        counted.format(**counts) if counts else "",
         f"{effect.measure} {interval_text(result)}" if result else "",
     )
     support = Support(evidence_id=effect.evidence_id, quote=effect.quote)
@@ -130,17 +125,14 @@ def _listed(pooled: NotPooled, quotes: Quotes) -> Parts:
 
 
 def _verdict(analysis: Analysis) -> str:
-    expected = _(EXPECTED[analysis.expected])
+    sure = "" if analysis.confidence is None else decimals(f"{analysis.confidence:.2f}")
     if not is_complete(analysis):
         text = _("No verdict from the numbers: not every effect could be read (expected: {expected}).")
-        return text.format(expected=expected)
-    verdict = _(VERDICTS[analysis.verdict])
-    if analysis.confidence is None:
-        return _("Verdict from the numbers: {verdict} (expected: {expected}).").format(
-            verdict=verdict, expected=expected
-        )
-    text = _("Verdict from the numbers: {verdict}, confidence {confidence} (expected: {expected}).")
-    sure = decimals(f"{analysis.confidence:.2f}")
+    elif sure:
+        text = _("Verdict from the numbers: {verdict}, confidence {confidence} (expected: {expected}).")
+    else:
+        text = _("Verdict from the numbers: {verdict} (expected: {expected}).")
+    verdict, expected = _(VERDICTS[analysis.verdict]), _(EXPECTED[analysis.expected])
     return text.format(verdict=verdict, confidence=sure, expected=expected)
 
 

@@ -39,21 +39,15 @@ class ConclusionsReport(ReportPart):
     ) -> tuple[Conclusion, ...]:
         appraisal = CONCLUSIONS.of_input(step)
         made = conclusions(appraisal, judgements, checks)
-        return tuple(
-            conclusion.replace(wording=appraisal.worded.get(conclusion.key, "")) for conclusion in made
-        )
+        return tuple(one.replace(wording=appraisal.worded.get(one.key, "")) for one in made)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
         if any(map(unpooled, CONCLUSIONS.shown(report))):
             yield Statement.of("nothing_pooled")
 
     def quotes(self, report: Report) -> Iterable[Support]:
-        return (
-            quote
-            for conclusion in CONCLUSIONS.shown(report)
-            for work in conclusion.works
-            for quote in work.support
-        )
+        works = (work for conclusion in CONCLUSIONS.shown(report) for work in conclusion.works)
+        return (quote for work in works for quote in work.support)
 
     def concludes(self, report: Report) -> bool:
         return bool(CONCLUSIONS.shown(report))
