@@ -24,6 +24,7 @@ from activities.contracts.revise import Instruction
 from activities.evidence_store import EvidenceStore, open_store
 from activities.report.schema import Report
 
+_REPORT = re.compile(r"reports/([^/]+)/report\.json")
 MAX_NAME_BYTES = 220
 """Of one part of a path; file systems allow 255."""
 
@@ -103,10 +104,8 @@ class Archive:
         pairs: list[tuple[str, object]] = []
         try:
             async for page in obstore.list(self._raw, prefix="reports"):
-                for meta in page:
-                    match = re.fullmatch(r"reports/([^/]+)/report\.json", str(meta["path"]))
-                    if match:
-                        pairs.append((match.group(1), meta["last_modified"]))
+                rows = ((_REPORT.fullmatch(str(meta["path"])), meta["last_modified"]) for meta in page)
+                pairs += [(match[1], at) for match, at in rows if match]
         except (OSError, BaseError) as error:
             raise StoreError(f"cannot list the reports in the evidence store: {error}") from error
         return [name for name, _ in sorted(pairs, key=lambda pair: str(pair[1]), reverse=True)]
@@ -141,9 +140,8 @@ class Archive:
         try:
             return PublishInput.model_validate_json(await self.store.get_bytes(report.made_from))
         except ValueError as error:
-            raise StoreError(
-                f"what the report of {report.run_id} was published from cannot be read"
-            ) from error
+            wrong = f"what the report of {report.run_id} was published from cannot be read"
+            raise StoreError(wrong) from error
 
 
 async def newest(archive: Archive, first: Report) -> tuple[Report, tuple[Version, ...]]:

@@ -62,13 +62,11 @@ def _confidence(report: Report) -> Iterator[str]:
     if report.written_by != "model":
         yield "a report that no model wrote has no confidence"
         return
-    most = confidence_of(
-        [
-            carried_by(work.answers, WEIGHT[work.evidence_type] if work.evidence_type else 1.0)
-            for work in report.judgements
-            if work.answers >= MIN_ANSWERS
-        ]
+    answering = (work for work in report.judgements if work.answers >= MIN_ANSWERS)
+    weights = (
+        (work.answers, WEIGHT[work.evidence_type] if work.evidence_type else 1.0) for work in answering
     )
+    most = confidence_of([carried_by(answers, weight) for answers, weight in weights])
     if report.confidence > most + ROUNDED:
         shown = f"{report.confidence:.2f}"
         yield f"its confidence of {shown} is more than its works carry, as judged: {most:.2f} at most"
@@ -79,10 +77,7 @@ def _grounds(report: Report) -> Iterator[str]:
     answering = [work.answers for work in report.judgements if work.answers >= MIN_ANSWERS]
     direct = sum(answers >= 3 for answers in answering)
     stated = [reason for reason in report.confidence_reasons if reason.code == "confidence_of_judgements"]
-    if any(
-        statement.number("works") > len(answering) or statement.number("direct") > direct
-        for statement in stated
-    ):
+    if any(said.number("works") > len(answering) or said.number("direct") > direct for said in stated):
         yield "its confidence is said to rest on more works than were judged to answer"
 
 

@@ -132,11 +132,8 @@ def items(report: Report, evidence: Mapping[str, Evidence]) -> Iterator[Item]:
     for reference in report.references:
         item = evidence.get(reference.evidence_id)
         standing = STANDINGS[reference.standing] if reference.standing != "unknown" else ""
-        note = (
-            reference.evidence_type.replace("_", " "),
-            f"found in {clean(reference.source)}",
-            standing,
-        )
+        kind = reference.evidence_type.replace("_", " ")
+        note = (kind, f"found in {clean(reference.source)}", standing)
         yield Item(
             key=names[reference.number],
             types=_TYPES.get(reference.evidence_type, ARTICLE),

@@ -78,11 +78,8 @@ def alerts() -> frozenset[str]:
 
 def _twins(reference: Reference, report: Report) -> list[int]:
     """List the other references that report the same study."""
-    return [
-        other.number
-        for other in report.references
-        if reference.study and other.study == reference.study and other.number != reference.number
-    ]
+    same = [r.number for r in report.references if reference.study and r.study == reference.study]
+    return [number for number in same if number != reference.number]
 
 
 def listed(reference: Reference, marks: Sequence[str] = (), twins: Sequence[int] = ()) -> page.Reference:
@@ -140,9 +137,8 @@ def file_of(reference: Reference) -> str:
 def place_in(reference: Reference, page: int) -> str:
     """Where a quote stands in its document, and what the text was recognised from: `OCR, p. 3`."""
     if reference.text_from == "transcript":
-        has_time = page in reference.pages and reference.pages.index(page) < len(reference.times)
-        seconds = reference.times[reference.pages.index(page)] if has_time else 0.0
-        at = _("at {time}").format(time=clock(seconds)) if has_time else ""
+        times = dict(zip(reference.pages, reference.times, strict=False))
+        at = _("at {time}").format(time=clock(times[page])) if page in times else ""
         return ", ".join(filter(None, (_("transcript"), at)))
     recognised = "OCR" if reference.text_from == "ocr" else ""
     return ", ".join(filter(None, (recognised, _("p. {page}").format(page=page) if page else "")))

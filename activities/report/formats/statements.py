@@ -258,28 +258,24 @@ def _new_version(s: Statement) -> str:
     named = "; ".join(quoted(title) for title in titles[:NEW_WORKS_NAMED])
     if (more := len(titles) - NEW_WORKS_NAMED) > 0:
         named += _("; and {count} more").format(count=number(more))
-    parts = (
-        (True, _("This is version {version} of {at}, of a report of {first_at}.")),
-        (
-            s.texts("changes"),
+    texts = [_("This is version {version} of {at}, of a report of {first_at}.")]
+    if s.texts("changes"):
+        texts.append(
             _(
                 "Since then the standing of these references, numbered as in that report, has changed: "
                 "{changes}."
-            ),
-        ),
-        (
-            s.number("claims_lost"),
-            _("Sentences left out here because nothing else supported them: {lost}."),
-        ),
-        (
-            titles,
+            )
+        )
+    if s.number("claims_lost"):
+        texts.append(_("Sentences left out here because nothing else supported them: {lost}."))
+    if titles:
+        texts.append(
             _(
                 "Its searches were repeated and found works that the first run had not; no sentence here "
                 "rests on them: {titles}."
-            ),
-        ),
-    )
-    return " ".join(text for holds, text in parts if holds).format(
+            )
+        )
+    return " ".join(texts).format(
         version=s.text("version"),
         at=day(s.text("at")),
         first_at=day(s.text("first_at")),
