@@ -228,9 +228,10 @@ class Conversation(Generic[Answer]):
         cap = left if self.turns else min(left, max(self.allowance.output_tokens, left // 2))
         cap = cap if self.schema else min(cap, least)
         if cap < least:
+            allowed = self.allowance.tokens - self.spent.tokens
+            why = f"its context has {self.window:,}" if self.window < allowed else f"it may use {allowed:,}"
             raise ModelRefused(
-                f"the prompt of about {estimated} tokens leaves {self.choice.model} no room to answer "
-                f"(allowance {self.allowance.tokens}, context {self.window})",
+                f"a prompt of about {estimated:,} tokens leaves {self.choice.model} no room to answer: {why}",
                 category="context_length",
                 usage=self.spent,
             )

@@ -8,6 +8,7 @@ Invariants:
   server only.
 """
 
+import json
 from collections.abc import AsyncIterator
 from typing import TYPE_CHECKING
 
@@ -161,4 +162,6 @@ def translated(question: Question, error: Exception, *, has_key: bool) -> ModelE
         return ModelDown(f"{name} cannot be reached: {text or 'no connection'}; is the server running?")
     if isinstance(error, ReportedError):
         return translate(None, error.body, {}, model=question.choice.model, address=where, has_key=has_key)
+    if isinstance(cause or error, json.JSONDecodeError):
+        text = "it sent no JSON; check the path of OPENAI_BASE_URL, which often ends in /v1"
     return ModelDown(f"{where} did not answer as an OpenAI-compatible server does: {text}")

@@ -36,23 +36,26 @@ async def test_a_server_that_is_not_there_is_down(worker: Workers) -> None:
 
 
 @pytest.mark.parametrize(
-    "reply",
+    ("reply", "words"),
     [
-        Reply(200, "<html>Log in to the hotel's network</html>", {"content-type": "text/html"}),
-        Reply(200, b"data: {not json\n\n", SSE),
-        Reply(200, b"data: not json\n\n", SSE),
-        Reply(200, b"[" * 200_000, JSON),
-        Reply(200, '{"object": "list", "data": []}', JSON),
-        Reply(200, b"", SSE),
-        Reply(hang_up=True),
-        Reply(200, headers=SSE, chunks=(b'data: {"choices": [{"del',)),
+        (
+            Reply(200, "<html>Log in to the hotel's network</html>", {"content-type": "text/html"}),
+            "no JSON; check",
+        ),
+        (Reply(200, b"data: {not json\n\n", SSE), "no JSON"),
+        (Reply(200, b"data: not json\n\n", SSE), "no choice"),
+        (Reply(200, b"[" * 200_000, JSON), "does"),
+        (Reply(200, '{"object": "list", "data": []}', JSON), "no choice"),
+        (Reply(200, b"", SSE), "no choice"),
+        (Reply(hang_up=True), "closed the connection"),
+        (Reply(200, headers=SSE, chunks=(b'data: {"choices": [{"del',)), "no choice"),
     ],
 )
 async def test_what_is_no_answer_is_an_outage_not_an_answer(
-    ask: Asker, server: FakeOpenAI, reply: Reply
+    ask: Asker, server: FakeOpenAI, reply: Reply, words: str
 ) -> None:
     server.script(reply)
-    with pytest.raises(ModelDown):
+    with pytest.raises(ModelDown, match=words):
         await ask()
 
 
