@@ -394,25 +394,22 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         return apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
     if kind in (Kind.CODE, Kind.CONTENTS, Kind.FORMULA):
         return kind is not Kind.CONTENTS and step > 2.2 * pitch
-    if apart:
+    if apart or not line.is_like(above):
         return True
-    if not line.is_like(above):
-        return True
+    is_item = _ITEM.match(block.first.text)
     step_in = (line.left - above.left) / line.size
     if step_in < -0.8 and abs(line.left - block.first.left) < 0.2 * line.size:
         return True  # the next of several items whose further lines are indented
-    if _ITEM.match(block.first.text) and line.left > block.first.left + 0.8 * line.size:
+    if is_item and line.left > block.first.left + 0.8 * line.size:
         return bool(_ITEM.match(line.text))  # it is indented as the further lines of an item are
     if step_in > 0.8 and above.left < block.first.left + 1 and _STOP.search(above.text):
         return True
-    is_item = _ITEM.match(block.first.text)
-    if _ITEM.match(line.text) and (is_item or _ended(above, right)):
-        return True
-    if above.has_gap and line.has_gap:
-        return True  # rows of cells
-    if _FIELD.match(above.text) and _FIELD.match(line.text):
-        return True
-    if _NOTE_MARK.match(line.text) and _NOTE_MARK.match(block.first.text):
+    if (
+        (_ITEM.match(line.text) and (is_item or _ended(above, right)))
+        or (above.has_gap and line.has_gap)  # rows of cells
+        or (_FIELD.match(above.text) and _FIELD.match(line.text))
+        or (_NOTE_MARK.match(line.text) and _NOTE_MARK.match(block.first.text))
+    ):
         return True
     if line.text[:1].islower():
         return False

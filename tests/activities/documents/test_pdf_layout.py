@@ -132,26 +132,6 @@ def test_further_lines_of_an_item_go_on_with_it_whatever_they_begin_with() -> No
     assert text.apart["references"].count("Ann Lee") == 3
 
 
-def test_an_entry_of_contents_may_begin_in_the_line_above_its_number() -> None:
-    names = ("Boats", "Piers", "Locks", "Buoys", "Tides", "Ropes")
-    rows = [f"{name} and what they cost {3 + 4 * n}" for n, name in enumerate(names)]
-    rows[2:2] = ["The keys of the keeper and what became of"]
-    text = read("= Inhoud\n{}\n#pagebreak()\n{}".format("\n\n".join(rows), PROSE * 4))
-    assert "keys of the keeper" not in text.text
-    assert "The harbour has been open" in text.text
-
-
-def test_words_in_the_right_margin_part_no_sentence() -> None:
-    beside = "".join(
-        f"#place(right, dx: 3.4cm, dy: {y}cm)[#text(8pt)[margin{word}]]"
-        for y, word in ((0.03, "one"), (1.0, "two"))
-    )
-    page = "width: 16cm, height: 22cm, margin: (right: 5cm)"
-    parts = paragraphs(f"{JUSTIFIED}{beside}\n{PROSE * 6}", page)
-    assert [part for part in parts if not part.startswith("margin")] == [(PROSE * 6).strip()]
-    assert {"marginone", "margintwo"} <= set(parts)
-
-
 @pytest.mark.parametrize("named", ["Boats of the north", ""])
 def test_terms_beside_what_they_mean_are_rows(named: str) -> None:
     terms = [("k", "Depth of the water"), ("Pr", "Share of the boats"), ("m", "Mass of a boat")]
