@@ -15,7 +15,7 @@ from importlib import resources
 from itertools import pairwise, takewhile
 from statistics import median_low
 
-from activities.documents.pdf_layout import LARGER, Block, Kind, Line, blocks_of, gutters_of
+from activities.documents.pdf_layout import LARGER, STOP, Block, Kind, Line, blocks_of, gutters_of
 from activities.documents.pdf_page import HYPHEN, Page, Run, rows_of
 from activities.documents.pdf_parts import mark_parts
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
@@ -166,8 +166,7 @@ def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[l
                 apart[Kind.EDGE.value].append(text)
             else:
                 firsts[number].append(Block(Kind.NOTE, [Line(row)]))
-            taken = set(map(id, row))
-            page.runs = [run for run in page.runs if id(run) not in taken]
+            page.take(row)
             seen |= again
     return firsts
 
@@ -207,8 +206,7 @@ def _take_line_numbers(page: Page, apart: Mapping[str, list[str]]) -> None:
         step, often = steps.most_common(1)[0]
         if 1 <= step <= 10 and often >= 0.8 * (len(side) - 1) and _count_lines(side, texts):
             apart[Kind.LINE_NUMBERS.value] += [run.text for run in side]
-            taken = set(map(id, side))
-            page.runs = [run for run in page.runs if id(run) not in taken]
+            page.take(side)
 
 
 def _count_lines(numbers: Sequence[Run], texts: Sequence[Run]) -> bool:
@@ -341,7 +339,7 @@ def _in_order(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> list[t
             placed += [*waiting, (block, between)]
             waiting.clear()
         has_formula = False
-        paragraph = block if block.kind is Kind.PROSE and not _is_finished(block) else None
+        paragraph = block if block.kind is Kind.PROSE and not STOP.search(block.last.text) else None
         if paragraph is None:
             placed += waiting
             waiting.clear()
@@ -360,13 +358,8 @@ def _is_beside(before: Block, block: Block) -> bool:
         and sum(len(line.text.split()) for line in block.lines) < MAX_APART_WORDS
         and block.first.base < before.last.base
         and block.first.left > before.first.left + 3 * block.first.size
-        and not _is_finished(block)
+        and not STOP.search(block.last.text)
     )
-
-
-def _is_finished(block: Block) -> bool:
-    text = block.last.text.rstrip("\"'\u201d\u2019)]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020")
-    return text.endswith((".", "!", "?", "\u3002"))
 
 
 def _goes_on(before: Block, block: Block) -> bool:

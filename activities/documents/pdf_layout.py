@@ -51,8 +51,7 @@ _NOTE_MARK = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020-\u2021\u
 """The mark of a note at its beginning."""
 _FIELD = re.compile(r"[^\W\d_][^.:;\u3002\uff1a]{0,40}[:\uff1a](?:\s|$)")
 """A label in a form, with its value."""
-_END = (".", "!", "?", ":", ";", "\u3002", "\uff01", "\uff1f", ".\u201d", '."', ".)", "?\u201d", "!\u201d")
-_STOP = re.compile(
+STOP = re.compile(
     r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020]*$"
 )
 _EQUATION = re.compile(r"[=\u2211\u220f\u222b\u2264\u2265\u221a\u00b1\u2248\u223c\u2208\u2192\u21d2]")
@@ -192,7 +191,7 @@ def gutter_of(runs: Sequence[Run]) -> float | None:
         return None
     size = median(run.size for run in runs)
     left, right = min(run.left for run in runs), max(run.right for run in runs)
-    best: tuple[float, float, float] | None = None
+    best: tuple[float, float, list[Run], list[Run]] | None = None
     starts = sorted(run.left for run in runs)
     grain = max(1.0, (right - left) / 600)
     for start in sorted({round(start / grain) * grain for start in starts}):
@@ -209,13 +208,11 @@ def gutter_of(runs: Sequence[Run]) -> float | None:
         aligned = sum(abs(run.left - start) < 2 for run in after)
         score = aligned - 2 * over
         if best is None or score > best[0]:
-            best = (score, start, over)
+            best = (score, start, before, after)
     if best is None:
         return None
-    start = best[1]
-    before = [run for run in runs if run.right < start]
-    after = [run for run in runs if run.left >= start - 1]
-    for side in (before, after):
+    _, start, *sides = best
+    for side in sides:
         long = [len(run.text) for run in side if len(run.text) >= MIN_COLUMN_CHARS]
         if len(long) < MIN_COLUMN_RUNS or sum(long) < MIN_LONG * sum(len(run.text) for run in side):
             return None
@@ -266,16 +263,15 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
             above = lines[n - 1]  # the last line of a paragraph, of which a formula is a part
             beside = abs(line.left - above.left) < 1 and above.base - line.base < 1.2 * pitch
             kinds[n] = Kind.PROSE if beside and above.right > right - 2 * line.size else Kind.FORMULA
-    block = Block(kinds[0], [lines[0]], right=right)
+    blocks = [Block(kinds[0], [lines[0]], right=right)]
     for above, line, kind in zip(lines, lines[1:], kinds[1:], strict=False):
-        if _begins(block, above, line, kind, pitch, right):
-            yield from _notes_above(block.first.base - block.first.size / 2, notes)
-            yield block
-            block = Block(kind, [line], right=right)
+        if _begins(blocks[-1], above, line, kind, pitch, right):
+            blocks.append(Block(kind, [line], right=right))
         else:
-            block.lines.append(line)
-    yield from _notes_above(block.first.base - block.first.size / 2, notes)
-    yield block
+            blocks[-1].lines.append(line)
+    for block in blocks:
+        yield from _notes_above(block.first.base - block.first.size / 2, notes)
+        yield block
     yield from _notes_above(-math.inf, notes)
 
 
@@ -351,7 +347,7 @@ def _kind_of(line: Line, body: float, left: float) -> Kind:
         or (is_equation and (has_number or line.math > 0.1 or centred))
     ):
         return Kind.FORMULA
-    is_short = len(text) < 90 and not _STOP.search(text)
+    is_short = len(text) < 90 and not STOP.search(text)
     if (line.size > LARGER * body and line.fixed < 0.15) or (
         line.bold and is_short and line.size >= 0.9 * body
     ):
@@ -402,7 +398,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         return True  # the next of several items whose further lines are indented
     if is_item and line.left > block.first.left + 0.8 * line.size:
         return bool(_ITEM.match(line.text))  # it is indented as the further lines of an item are
-    if step_in > 0.8 and above.left < block.first.left + 1 and _STOP.search(above.text):
+    if step_in > 0.8 and above.left < block.first.left + 1 and STOP.search(above.text):
         return True
     if (
         (_ITEM.match(line.text) and (is_item or _ended(above, right)))
@@ -413,7 +409,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         return True
     if line.text[:1].islower():
         return False
-    is_stopped = bool(_STOP.search(above.text))
+    is_stopped = bool(STOP.search(above.text))
     if above.has_gap != line.has_gap and above.right < right - 3 * line.size:
         return line.has_gap or line.left < above.runs[-1].left - line.size  # or goes on with the last cell
     if step > 1.15 * pitch and is_stopped and above.right < right - line.size:
@@ -423,4 +419,6 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
 
 
 def _ended(line: Line, right: float) -> bool:
-    return line.text.endswith(_END) or line.right < right - 6 * line.size
+    return (
+        bool(STOP.search(line.text)) or line.text.endswith((":", ";")) or line.right < right - 6 * line.size
+    )

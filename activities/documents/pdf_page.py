@@ -71,6 +71,11 @@ class Page:
     rules: list[Box] = field(default_factory=list)
     """The lines that are drawn across or down."""
 
+    def take(self, runs: Iterable[Run]) -> None:
+        """Take runs off the page."""
+        taken = set(map(id, runs))
+        self.runs = [run for run in self.runs if id(run) not in taken]
+
 
 def around(boxes: Iterable[Box]) -> Box:
     """Return the smallest box around others."""

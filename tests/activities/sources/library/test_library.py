@@ -26,6 +26,7 @@ from activities.sources.library.reading import SetAside
 from activities.sources.library.source import SAMPLE, WHOLE, LibrarySource
 from activities.sources.library.store import Changed
 from activities.text.embeddings import Vectors, embedder
+from tests.libraries import read_folder
 
 
 @pytest.fixture
@@ -60,8 +61,8 @@ def files(found: Exchange) -> list[str]:
     return [record.facts["file"] for record in found.records]
 
 
-async def test_the_sample_holds_papers_and_no_answers_of_annotators(tmp_path: Path) -> None:
-    documents = Libraries(tmp_path).open(SAMPLE).documents
+def test_the_sample_holds_papers_and_no_answers_of_annotators() -> None:
+    documents = read_folder(SAMPLE).documents
     assert len(documents) == 600
     assert len({d.identifiers.pmid for d in documents}) == 600
     assert all(len(d.text) > 200 and d.title for d in documents)
