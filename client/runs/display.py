@@ -105,8 +105,8 @@ class EventLines(PlainLines):
 class LivePanel(Display):
     """The run as one panel that is redrawn."""
 
-    def __init__(self, run_id: str, console: Console | None = None) -> None:
-        self._console = console or Console(stderr=True)
+    def __init__(self, run_id: str) -> None:
+        self._console = Console(stderr=True)
         self._run_id = run_id
         self._seen: Progress | None = None
         self._written = ""
