@@ -22,6 +22,7 @@ from activities.processes import one_blas_thread
 from client.connection import open_client
 from client.embedded.binary import find_temporal, free_port
 from client.failures import NoConnection
+from tests.client import forks
 from tests.papers import papers
 
 gc.disable()  # what is collected stays: to look through it again and again takes a seventh of that time
@@ -218,10 +219,17 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     is stopped at the end."""
     from client.embedded.server import stop_embedded
 
+    forks.server()  # what waits for a server of the home need not wait for it
     folder = tmp_path / "home"
     move_in(folder, tmp_path, monkeypatch)
     yield folder
     stop_embedded(folder)
+
+
+@pytest.fixture
+def executed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Supervisors and workers are programs of their own, and no forks (`tests.client.forks`)."""
+    monkeypatch.setenv(forks.EXECUTED, "1")
 
 
 def move_in(home: Path, folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -255,6 +263,7 @@ def shared_home(
     not start a server and a worker of its own: a group is of tests with the same settings."""
 
     group = marked_group(request.node) or request.node.path.stem
+    forks.server()
     if group not in homes:
         homes[group] = tmp_path_factory.mktemp("shared") / "home"
     return homes[group]

@@ -31,7 +31,7 @@ from tests.e2e.stage import Clock, Exchange, Thorough, faults, pubmed, recorded_
 from tests.fake_openai import PATH, FakeOpenAI
 from tests.replay import Asked, ReplayServer, Reply
 
-pytestmark = [pytest.mark.invariant, pytest.mark.timeout(400)]
+pytestmark = [pytest.mark.invariant, pytest.mark.timeout(400), pytest.mark.usefixtures("executed")]
 
 QUESTIONS = {
     "iterative": "Does trametinib prolong survival in melanoma?",

@@ -36,7 +36,7 @@ from client.failures import NoConnection
 from tests.client.harness import determinator, inside, living, processes_of, wait_until
 from tests.papers import QUESTION
 
-pytestmark = pytest.mark.xdist_group("embedded")
+pytestmark = [pytest.mark.xdist_group("embedded"), pytest.mark.usefixtures("executed")]
 ROOT = Path(__file__).parents[3]
 
 
