@@ -397,6 +397,11 @@ def test_a_title_joins_no_record_to_a_work_that_one_of_its_records_parts_from_it
     assert merge(once, batch, "").refs == once
 
 
+def test_a_title_joins_no_article_to_a_work_that_has_a_preprint_among_its_records() -> None:
+    batch = [paper("b", evidence_type="preprint"), paper("c", identifiers=Identifiers(pmid="1"))]
+    assert [item.evidence_id for item in merge([paper("a", chars=9)], batch, "").refs] == ["a", "c"]
+
+
 @settings(max_examples=200)  # of 50 none has works that only their order joins
 @given(st.data(), tangles)
 def test_the_order_of_tangled_records_does_not_decide(data: st.DataObject, batch: list[EvidenceRef]) -> None:
