@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from workflows.steps.model import ModelSteps
 
 
+SINGLE_LOOPS: tuple[Mode, ...] = ("simple", "iterative")
+"""Modes whose question one specialist searches, where `auto` handed it over."""
+
+
 @dataclass(frozen=True)
 class ModeTraits:
     """How a mode differs from the others where shared parts need to know it."""
@@ -204,15 +208,9 @@ class RunContext:
 
         A section of a longer report has its own question.
         """
-        name, state = self.member, self.state
-        if (
-            not name
-            and state.question.parsed
-            and self.traits.mode in ("simple", "iterative")
-            and not state.sections.job
-        ):
-            name = state.question.parsed.specialist
-        return specialists_of(self.profile).get(name)
+        parsed, is_whole = self.state.question.parsed, self.state.sections.job is None
+        chosen = parsed.specialist if parsed and is_whole and self.traits.mode in SINGLE_LOOPS else ""
+        return specialists_of(self.profile).get(self.member or chosen)
 
     def step_inputs(
         self,

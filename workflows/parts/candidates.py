@@ -67,16 +67,10 @@ class CandidatesPart(Part):
     async def after_judging(self, use_model: bool) -> None:
         """Form hypotheses once, so that the next searches test them.
 
-        This follows the first judgement that does not suffice. Nothing without a profile that has candidates,
-        or without budget for it.
+        This follows the first judgement that does not suffice, where the budget allows it.
         """
         context, state, loop = self.context, self.state, self.state.loop
-        if (
-            not context.profile.candidates
-            or self.part.guided
-            or not state.evidence.relevant
-            or loop.judge_failures
-        ):
+        if self.part.guided or not state.evidence.relevant or loop.judge_failures:
             return
         last = loop.iteration >= loop.max_iterations or state.people.finish
         if last or enough(context.profile, loop.judged, loop.gained):
@@ -100,9 +94,7 @@ class CandidatesPart(Part):
 
     async def _propose(self, use_model: bool) -> None:
         state = self.state
-        if not state.question.prepared or not self.context.profile.candidates or not state.evidence.refs:
-            return
-        if self.part.named or state.stop_reason == "rejected_by_reviewer":
+        if self.part.named or not state.evidence.refs or state.stop_reason == "rejected_by_reviewer":
             return
         answer = await self._ask(NAME_CANDIDATES, "naming candidates", use_model)
         self.part.named = True
@@ -137,8 +129,6 @@ class CandidatesPart(Part):
                     raise
 
     def _sources(self) -> tuple[str, ...]:
-        if self.state.question.prepared is None:
-            return ()
         offered, named = self.context.prepared.sources, self.request.sources
         return permitted_sources(offered, self.run.searches.sources(), named, self.context.profile.look_up)
 

@@ -32,7 +32,7 @@ class TablePart(Part):
         Nothing without columns or a model.
         """
         state = self.state
-        if state.question.prepared is None or not use_model:
+        if not use_model:
             return
         columns = self.request.columns or self.context.profile.columns
         if self.request.analyse or state.part(AnalysisState).requested:

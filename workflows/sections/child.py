@@ -74,19 +74,13 @@ class ParentLink(RunPart):
 
     async def request_budget(self, allowance: Allowance, least: Allowance, price: Price | None) -> bool:
         """Ask the parent for budget and wait for its answer; False when there is none or no use for it."""
-        state, left = self.state, self.context.research_seconds()
-        control = state.people
-        if (
-            state.sections.job is None
-            or state.sections.exhausted
-            or control.finish
-            or (left is not None and left <= 0)
-        ):
+        sections, control, left = self.state.sections, self.state.people, self.context.research_seconds()
+        if sections.job is None or sections.exhausted or self.context.must_end:
             return False
         seen = self._grants
         if not self._asked:
             request = LeaseRequest(
-                section_id=state.sections.job.section.id,
+                section_id=sections.job.section.id,
                 wanted=needs(allowance, price).each(lambda _, amount: amount * LEASE_FACTOR),
                 least=needs(least, price),
             )

@@ -48,12 +48,9 @@ def judgements_to_write_from(
     pairs = {(judgement.evidence_id, judgement.answers) for judgement in before}
     for judgement in judged:
         other = current.get(judgement.evidence_id)
+        answered = other.answers if other else -1
         first = (judgement.evidence_id, judgement.answers) not in pairs
-        if (
-            other is None
-            or other.answers < judgement.answers
-            or (other.answers == judgement.answers and first)
-        ):
+        if answered < judgement.answers or (answered == judgement.answers and first):
             yield judgement
 
 

@@ -274,15 +274,9 @@ class WritingSteps(RunPart):
     async def edit(self, sections: Sequence[PlannedSection]) -> None:
         """One pass over all that stands: title, summary, mechanism, transitions, repetition."""
         state = self.state
-        if (
-            state.draft.edited is not None
-            or state.question.prepared is None
-            or not self.models.is_paid("editor")
-        ):
-            return
         stated = {planned.section.id: draft_claims(planned.draft) for planned in sections}
         claims = {name: made for name, (_, made) in stated.items() if made}
-        if not claims:
+        if not claims or state.draft.edited is not None or not self.models.is_paid("editor"):
             return
         judged = best_first(state.evidence.judgements.values())
         judgements = (work.replace(support=()) for work in judged if work.answers >= MIN_ANSWERS)
