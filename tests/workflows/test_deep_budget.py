@@ -57,9 +57,9 @@ async def accounted(stage: Stage, run: Run) -> Usage:
 async def test_parallel_sections_never_exceed_the_run_s_tokens(stage: Stage) -> None:
     """Which call uses which amount depends on whose turn comes first. What is kept back for writing is what
     calls have used so far: it is enough for writers that use less."""
-    tokens = 110_000
+    tokens = 180_000
     spending_at_random(stage, 2, share_of_writing=0.25)
-    stage.script.sections = 3
+    stage.script.sections = 5
     stage.script.sufficient_at = None
     limits = {"max_tokens": tokens, "max_iterations": 50}
     outcome, report, run = await stage.play(a_request("deep", limits=limits))

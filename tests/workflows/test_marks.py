@@ -99,8 +99,7 @@ async def test_a_work_is_judged_once(stage: Stage) -> None:
     assert len(shown) == len(set(shown))
 
 
-@pytest.mark.parametrize("mode", ["team", "hierarchical"])
-async def test_a_manager_sees_its_team_and_its_words_reach_whoever_it_names(stage: Stage, mode: str) -> None:
+async def test_a_manager_sees_its_team_and_its_words_reach_whoever_it_names(stage: Stage) -> None:
     order = ("searcher", "hypothesizer", "judge", "searcher", "judge")
 
     def manage(step: Any) -> TeamLedger:
@@ -118,11 +117,10 @@ async def test_a_manager_sees_its_team_and_its_words_reach_whoever_it_names(stag
         return Hypotheses(hypotheses=(MechanismHypothesis(drug="mark-drug", supporting_evidence=support),))
 
     stage.script.profile = PROFILE.model_copy(update={"candidates": True})
-    stage.script.sections = 1
     stage.script.answers["manager"] = manage
     stage.script.answers["hypothesis_generator"] = name
     stage.script.answers["judge"] = marked_judge(stage, 99)
-    await stage.play(a_request(mode, limits={**UNBOUNDED, "max_iterations": 7}))
+    await stage.play(a_request("team", limits={**UNBOUNDED, "max_iterations": 7}))
     managed = prompts(stage, "manager")
     for mark in ("mark-finding", "mark-reasoning", "mark-drug", "mark-gap", "mark-fact", "in alpha"):
         assert mark in managed, mark
