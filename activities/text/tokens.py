@@ -23,9 +23,6 @@ _BEYOND_ASCII = re.compile(r"[^\x00-\x7f]+")
 _BETWEEN = re.compile(r"[^\w\s'\u2019\u2010-\u2015./+-]+|(?<!\w)[./-]+|[./-]+(?!\w)")
 """What ends a phrase."""
 _SURFACE = re.compile(r"[^\W_]+(?:[-'\u2019\u2010-\u2015./+][^\W_]+)*\+?")
-MAX_TOKENS, MAX_TOKEN = 65_536, 32
-"""Runs between blanks of which the terms are remembered in each language, and characters of each: most of a
-text is met again."""
 
 GREEK = {
     chr(code): unicodedata.name(chr(code)).rsplit(" ", 1)[-1].lower().replace("lamda", "lambda")
@@ -96,29 +93,10 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
 
     `drug-eluting` gives both of its parts, `IL-6` one joined form; of scripts without blanks, and of Korean,
     whose particles are joined to their words, each pair of neighbouring characters is a word."""
-    return [*chain.from_iterable(map(_known_tokens(language).__getitem__, text.split()))]
-
-
-class _KnownTokens(dict[str, tuple[str, ...]]):
-    """The terms of the runs between blanks, over which neither a word nor folding goes."""
-
-    def __init__(self, language: str) -> None:
-        self._language = language
-
-    def __missing__(self, token: str) -> tuple[str, ...]:
-        # another language than English is folded when its words are reduced
-        is_english = self._language == ENGLISH
-        plain = fold(token) if is_english else unicodedata.normalize("NFKC", token).casefold()
-        words = _WORD.findall(plain.replace("_", " "))
-        known = tuple(term for word in words for term in _of_word(word, self._language))
-        if len(token) <= MAX_TOKEN:
-            if len(self) >= MAX_TOKENS:
-                self.clear()
-            self[token] = known
-        return known
-
-
-_known_tokens = lru_cache(maxsize=8)(_KnownTokens)  # each language takes up to 13 MB
+    # another language than English is folded when its words are reduced
+    plain = fold(text) if language == ENGLISH else unicodedata.normalize("NFKC", text).casefold()
+    words = _WORD.findall(plain.replace("_", " "))
+    return [*chain.from_iterable(_of_word(word, language) for word in words)]
 
 
 def alone(word: str, language: str) -> str:
