@@ -7,7 +7,7 @@ hold it, and a compound occur where their parts stand side by side. `wordfreq` t
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain, islice
+from itertools import islice
 
 from activities.contracts.evidence import AbsentWord, Evidence
 from activities.text.entities import link
@@ -30,13 +30,6 @@ MAX_OF_TOPIC = 5.0
 """The Zipf frequency from which a word carries no topic: nobody misses `son` or `help`."""
 MAX_OF_RARE = 3.5
 """The same of a name that is rare: aspirin and TB, not cancer or fever."""
-LETTERS_OF_SLIP = 5
-"""Letters of a word for each slip of the pen in it."""
-RAREST = 1e-9
-"""Share of a word that the list of frequencies lacks, among the words that are written."""
-SLIP_TIMES = 100
-"""How much more often the right word is written than the wrong one: 2,000 times for `aspirn` and `aspirin`,
-11 for `nimodipine` and `nicardipine`."""
 MIN_PART = 3
 """Letters of each part of a compound (`homebirth`)."""
 _TOKEN = re.compile(rf"(?:[^\W_]++|[{MARKS}])+(?:[-'.\u2019](?:[^\W_]++|[{MARKS}])+)*")
@@ -118,10 +111,8 @@ def absent(
     rarest = next((word for word in asked if word.is_name), None)
 
     def absent_word(word: _Asked) -> AbsentWord:
-        """Return a word with the name that the vocabularies prefer, else with the word that is meant."""
-        names = (name for name in word.others if terms(name) and occurs(name))
-        meant = () if word.others else (name for name in respelled(word.text, asked_in) if has(name))
-        instead = tuple(islice(chain(names, meant), 1))
+        """Return a word with the name that the vocabularies prefer, of those that occur."""
+        instead = tuple(islice((name for name in word.others if terms(name) and occurs(name)), 1))
         return AbsentWord(word=word.text, instead=instead, decides=word is rarest and not instead)
 
     lacking = (word for word in asked if not occurs(word.text))
@@ -174,29 +165,6 @@ def rarest_words(question: str) -> tuple[str, ...]:
     """Return the words of a question that carry its topic, the rarest first."""
     asked = _asked(question, language_of_question(question) or ENGLISH)
     return tuple(word.text for word in sorted(asked, key=lambda word: word.rarity))
-
-
-def respelled(word: str, language: str) -> list[str]:
-    """Return much more frequent words that are written almost like a word, the nearest and names first.
-
-    They begin with the same letter. None for a word with digits or capitals inside, which is a code."""
-    from rapidfuzz import process
-    from rapidfuzz.distance import OSA
-    from wordfreq import get_frequency_dict
-
-    plain = word.casefold()
-    slips = len(plain) // LETTERS_OF_SLIP
-    if not (slips and plain.isalpha() and word[1:].islower()):
-        return []
-    try:
-        frequencies = get_frequency_dict(language)
-    except LookupError:
-        return []
-    least = SLIP_TIMES * frequencies.get(plain, RAREST)
-    near = process.extract(plain, frequencies.keys(), scorer=OSA.distance, score_cutoff=slips, limit=None)
-    likely = ((name, edits) for name, edits, _ in near if name[0] == plain[0] and frequencies[name] >= least)
-    rows = [(edits, not link(name), -frequencies[name], name) for name, edits in likely]
-    return [name for *_, name in sorted(rows)]
 
 
 def _asks(word: str, language: str) -> bool:

@@ -103,24 +103,6 @@ def test_the_rarest_word_stands_first_and_another_name_that_occurs_is_named() ->
     assert first == ("semaglutide", (), True)
 
 
-@pytest.mark.parametrize(
-    ("question", "text", "instead"),
-    [
-        ("Does metformn help?", "Metformin helps.", ("metformin",)),
-        ("Does aspirn help?", "Aspirin helps; whoever may aspire to more does not.", ("aspirin",)),
-        ("Does nimodipine help?", "Nicardipine helps.", ()),
-        ("Does zorbanil help?", "Zorbanyl helps.", ()),
-    ],
-)
-def test_a_slip_of_the_pen_is_taken_for_the_frequent_word_that_occurs(
-    question: str, text: str, instead: tuple[str, ...]
-) -> None:
-    """A name that is rare in general may be spelled as it stands."""
-    ((_, others, decides),) = absences(question, text)
-    assert others == instead
-    assert decides is (not instead)
-
-
 def test_a_compound_occurs_where_its_parts_stand_side_by_side() -> None:
     assert absences("Is homebirth safe?", "A home birth was safe.") == []
     assert [word for word, *_ in absences("Is homebirth safe?", "Birth was safe, at home.")] == ["homebirth"]

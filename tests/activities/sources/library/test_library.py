@@ -180,15 +180,6 @@ async def test_with_a_model_meaning_finds_what_words_do_not(
     assert nothing.hits == 1, "what neither shares a word nor resembles is not a hit"
 
 
-async def test_a_misspelt_word_finds_what_it_means(
-    library: LibrarySource, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(index, "embedder", lambda _: None)
-    result = await ask(library, "Does vitmin help?")
-    assert files(result) == ["bone.txt"]
-    assert [(word.word, word.instead) for word in result.absent] == [("vitmin", ("vitamin",))]
-
-
 async def test_a_large_library_is_encoded_in_the_background_while_nobody_asks(
     tmp_path: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
