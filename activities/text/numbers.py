@@ -104,10 +104,8 @@ _COMPOUND = re.compile(
 _DIGIT = re.compile(r"\d+")
 _RANK = re.compile(r"(?:st|nd|rd|th)\b")
 """The ending of an ordinal in digits: `the 25th`."""
-_ABBREVIATION = re.compile(r"([A-Z]{3,8})-?(\d{1,3})")
-"""Three letters at least: `In Lyon 8 people` begins by chance as IL-8 does."""
-_NAMED = re.compile(r"(?<![\w'\u2019])(?:[A-Z][\w'\u2019]{0,30}[ -]){3,8}\d{1,3}(?!\d)")
-"""Words with capitals and a number: `Patient Health Questionnaire-9`."""
+_APART = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*|(?<!\d)\d++[ -](?:{'|'.join(GREEK.values())})\b")
+"""A name whose number or Greek letter stands apart: `IL 6`, `TiO 2`, `1 beta`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -271,10 +269,6 @@ def stated(text: str) -> Stated:
     )
 
 
-_APART = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*|(?<!\d)\d++[ -](?:{'|'.join(GREEK.values())})\b")
-"""A name whose number or Greek letter stands apart: `IL 6`, `TiO 2`, `1 beta`."""
-
-
 def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
     """Return the numbers of a text that none of the others states.
 
@@ -308,21 +302,9 @@ def missing_code(text: str, texts: Iterable[str]) -> str:
     """Return the first code of a text that none of the others has; empty where none is missing."""
     texts = [*texts]
     for code in read(text).codes:
-        held = any(code.code in other.codes or code.value in other.values for other in map(stated, texts))
-        if not held and not _spelled_out(code.shown, texts):
+        if not any(code.code in other.codes or code.value in other.values for other in map(stated, texts)):
             return code.shown
     return ""
-
-
-def _spelled_out(code: str, texts: Iterable[str]) -> bool:
-    """Tell whether a text has the words of an abbreviation: `Patient Health Questionnaire-9` for `PHQ-9`."""
-    if not (parts := _ABBREVIATION.fullmatch(code)):
-        return False
-    names = (name[0].replace("-", " ").split() for text in texts for name in _NAMED.finditer(text))
-    return any(
-        number == parts[2] and "".join(word[0] for word in words).endswith(parts[1])
-        for *words, number in names
-    )
 
 
 def _blank(match: re.Match[str]) -> str:
