@@ -13,7 +13,7 @@ A text may leave a figure to code: `{F1}` stands for what the expression that be
 import ast
 import operator
 import re
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from decimal import Decimal
@@ -47,8 +47,6 @@ MAX_WAYS = 256
 """Combinations of readings (`1.000`) that are tried."""
 WHOLES = frozenset(map(Decimal, (1, 100)))
 """What shares and percentages are of; they may be added and subtracted as well."""
-BASES = frozenset(map(Decimal, (100, 1_000)))
-"""People of whom a sentence says how many have an outcome (`12 of 100`), beside what is computed."""
 NOTHING = frozenset({Decimal(0)})
 """A line of an account that comes to nothing: it may be added and subtracted."""
 FACTORS = WHOLES | frozenset(map(Decimal, (2, 7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
@@ -119,8 +117,11 @@ class Estimate(NamedTuple):
     """The statistic with its numbers alone: `risk_ratio(30, 50, 26, 50)`."""
     values: tuple[Decimal, ...]
     """The number and both ends of its interval."""
-    steps: tuple[str, ...]
-    """The computations of whole numbers within it: `26 * 100 / 52 = 50`."""
+
+    @property
+    def places(self) -> int:
+        """Decimals that it is printed with."""
+        return 2 if abs(self.values[0]) < MAX_FINE else 1
 
 
 Value = Decimal | date | Estimate
@@ -243,18 +244,19 @@ class Result:
 
     def row(self, operand: Operand) -> str:
         """Return the expression with what it gives, as a number prints it or should have."""
+        if isinstance(self.value, Estimate):
+            last_place = Decimal(1).scaleb(-self.value.places)
+            value, low, high = (f"{rounded_to(exact, last_place):f}" for exact in self.values)
+            return f"{self.value.shown} = {value} ({low} to {high})"
         if isinstance(operand, Date) or isinstance(self.value, date):
             return f"{self.of.text} = {self.value}"
-        value, *ends = (f"{rounded_to(exact, operand.value):f}" for exact in self.values)
-        if isinstance(self.value, Estimate):
-            return f"{self.value.shown} = {value} ({' to '.join(ends)})"
-        is_printed = any(_rounds(abs(self.values[0]), printed) for printed in _printed(operand))
+        value = f"{rounded_to(self.value, operand.value):f}"
+        is_printed = any(_rounds(abs(self.value), printed) for printed in _printed(operand))
         sign = "-" if value.startswith("-") else ""
         return f"{self.of.text} = {f'{sign}{operand.shown}' if is_printed else value}"
 
     def add_steps(self, rows: dict[str, None]) -> None:
         """Add the computations of its operands to rows, each once, in their order."""
-        rows |= dict.fromkeys(self.value.steps if isinstance(self.value, Estimate) else ())
         for step, operand in self.steps:
             if (row := step.row(operand)) not in rows:
                 step.add_steps(rows)
@@ -329,34 +331,11 @@ class Computations:
             made = min(giving, key=lambda result: self._strangeness(result, number, text, works))
             self._texts.setdefault(made.of.text, text)
             made.add_steps(rows)
-            # a statistic once, in as many decimals as any of its figures has
-            same = [n for n in missing if made.values[1:] and made.prints(n, text)] or [number]
-            rows[max(map(made.row, same), key=len)] = None
+            rows[made.row(number)] = None
         constants = {n.shown for row in rows for n in figures(row) if n.value in FACTORS}
-        # the first day that a computation counts
-        after = [day + timedelta(days=1) for row in rows if "days(" in row for day in days_of([row])]
-        failed = [
-            number
-            for number in failed
-            if number.shown not in constants
-            and not any(_is_day(day, number, text) for day in after)
-            and not self._is_base(number, text, works)
-        ]
+        failed = [number for number in failed if number.shown not in constants]
         failure, unknown = self._failure(failed[0], text) if failed else ("", "")
         return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
-
-    def _is_base(self, base: Number, text: str, works: Sequence[str]) -> bool:
-        """Tell whether a number is the 100 or 1,000 people of whom a text says how many have an outcome.
-
-        A work states the percentage, or what is computed is of percentages or has the number of people."""
-        if base.value not in BASES or base.percent:
-            return False
-        others = [number for number in figures(text) if number.value not in BASES]
-        shares = {n.value for work in works for n in figures(work) if n.percent}
-        counts = {value for other in others if not other.percent for value in other.values}
-        computed = (r.of.values for r in self.results if any(r.prints(n, text) for n in others))
-        is_stated = base.value == 100 and not shares.isdisjoint(counts)
-        return is_stated or any({base.value, *shares} & values for values in computed)
 
     def _strangeness(
         self, result: Result, number: Number, text: str, works: Sequence[str]
@@ -443,41 +422,32 @@ class Computations:
         return value
 
     def _estimate(self, name: str, args: Sequence[ast.expr], operands: Mapping[str, Value]) -> Estimate:
-        """Return what a statistic gives of figures, with their signs, and of whole numbers that are computed.
-
-        Participants follow from events and their percentage: `26 * 100 / 52`."""
-        numbers, steps = list[Decimal](), list[str]()
-        for arg in args:
-            number = self._value(arg, operands)
-            if not isinstance(number, Decimal) or len(args) % COUNTS[name]:
-                raise ValueError(name)
-            if _is_computed(arg):
-                shown = _NAME.sub(lambda match: f"{operands[match[0]]:f}", ast.unparse(arg))
-                number = rounded_to(number, Decimal(1))
-                steps.append(f"{shown} = {number}")
-            elif abs(number) in self._stated and number not in self._signed:
-                raise ValueError(name)
-            numbers.append(number)
-        found = of_studies(STATISTICS[name], [*map(float, numbers)], COUNTS[name])
+        """Return what a statistic gives of figures, with their signs."""
+        numbers = [self._value(arg, operands) for arg in args if not _is_computed(arg)]
+        known = [
+            n for n in numbers if isinstance(n, Decimal) and (abs(n) not in self._stated or n in self._signed)
+        ]
+        if len(known) < len(args) or len(args) % COUNTS[name]:
+            raise ValueError(name)
+        result = of_studies(STATISTICS[name], [*map(float, known)], COUNTS[name])
         scale = 100 if STATISTICS[name] == "RD" else 1
-        values = (Decimal(str(value * scale)) for value in (found.estimate, found.low, found.high))
-        shown = f"{name}({', '.join(f'{number:f}' for number in numbers)})"
-        return Estimate(shown, tuple(values), tuple(steps))
+        values = (Decimal(str(value * scale)) for value in (result.estimate, result.low, result.high))
+        return Estimate(f"{name}({', '.join(f'{number:f}' for number in known)})", tuple(values))
 
     def _failure(self, number: Number, text: str) -> tuple[str, str]:
         """Return the computation that is nearest to a number, with its operand that is not known.
 
         None that gives another number of the text, and none that is far off."""
-        others = [
-            result
-            for result in self.results
-            if result.values[1:] or not any(result.prints(other, text) for other in figures(text))
-        ]
+
+        def off(result: Result) -> Decimal:
+            return min((abs(abs(value) - number.value) for value in result.values), default=number.value)
+
+        own = figures(text)
+        others = [r for r in self.results if r.values[1:] or not any(r.prints(n, text) for n in own)]
         others += (r for e in self._waiting for r in self._results(e, FACTORS, as_written=True))
-        off = [min((abs(abs(v) - number.value) for v in r.values), default=number.value) for r in others]
-        if not off or min(off) > MAX_OFF * number.value:
+        nearest = min(others, key=off, default=None)
+        if nearest is None or off(nearest) > MAX_OFF * number.value:
             return "", ""
-        nearest = others[off.index(min(off))]
         return nearest.of.text if nearest.unknown else nearest.row(number), nearest.unknown
 
 
@@ -487,8 +457,7 @@ def _written(result: Result, digits: str | None, language: str) -> str:
     if isinstance(result.value, date):
         day = format_date(result.value, "long", locale=LOCALES.get(language, language))
         return day if days_of([day], language) == {result.value} else str(result.value)
-    first, *others = result.values
-    usual = (2 if abs(first) < MAX_FINE else 1) if others else int(first % 1 != 0)
+    usual = result.value.places if isinstance(result.value, Estimate) else int(result.value % 1 != 0)
     form = f"#,##0.{'0' * (int(digits) if digits else usual)}".rstrip(".")
     value, *ends = (format_decimal(number, form, locale=language) for number in result.values)
     if not ends:
@@ -497,18 +466,16 @@ def _written(result: Result, digits: str | None, language: str) -> str:
         return _("{value} (95% CI {low} to {high})").format(value=value, low=ends[0], high=ends[1])
 
 
-def _counted_days(texts: Sequence[str], languages: Iterable[str]) -> set[Decimal]:
+def _counted_days(texts: Sequence[str], languages: Collection[str]) -> set[Decimal]:
     """Return the numbers of days and weeks that texts name: a day and so many rooms are no day."""
     counted: set[Decimal] = set()
-    languages = tuple(languages)
     units: tuple[tuple[Literal["day", "week"], int], ...] = (("day", 1), ("week", 7))
     for unit, days in units:
-        names = {
+        names = [
             format_timedelta(timedelta(days * count), unit, threshold=9, locale=locale_of(language))
-            for language in languages
-            for count in (1, 2)
-        }
-        words = [name.strip("12\u00a0 ").casefold() for name in names]
+            for language, count in product(languages, (1, 2))
+        ]
+        words = {name.strip("12\u00a0 ").casefold() for name in names}
         for text in map(normalise, texts):
             for number in figures(text):
                 around = text[max(number.start - CHARS_BEFORE, 0) : number.end + CHARS_BEHIND].casefold()

