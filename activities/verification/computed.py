@@ -106,8 +106,6 @@ class Computed:
     """The numbers that do not follow."""
     failure: str = ""
     """The computation that gives another number, with what it gives."""
-    unknown: str = ""
-    """The number of that computation that no cited sentence has."""
 
 
 class Estimate(NamedTuple):
@@ -154,12 +152,7 @@ class Expression:
             self.tree = ast.parse(rest.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.tree = ast.Constant(...)
-        self.shown = {operand.shown for operand in self.operands.values()}
         self.values = {*chain.from_iterable(self.readings.values())}
-
-    def shared(self, result: "Result") -> int:
-        """Count the numbers that it has in common with another computation."""
-        return len(self.shown & result.of.shown)
 
     def _named(self, match: re.Match[str]) -> str:
         """Name a figure, which may stand beside a unit."""
@@ -214,8 +207,6 @@ class Result:
     value: Value
     steps: tuple[tuple["Result", Operand], ...] = ()
     """The results that are operands of it, each as it is written there."""
-    unknown: str = ""
-    """The first of its operands that is not known."""
 
     @property
     def values(self) -> tuple[Decimal, ...]:
@@ -321,12 +312,10 @@ class Computations:
         failed: list[Number] = []
         for number in missing:
             giving = [result for result in self.results if result.prints(number, text)]
+            if _days_at(number, text):  # an amount that equals a day is not how that day follows
+                giving = [result for result in giving if isinstance(result.value, date)]
             if not giving:
                 failed.append(number)
-                continue
-            if _days_at(number, text):
-                giving = [result for result in giving if isinstance(result.value, date)]
-            if not giving:  # an amount that equals a day is not how that day follows
                 continue
             made = min(giving, key=lambda result: self._strangeness(result, number, text, works))
             self._texts.setdefault(made.of.text, text)
@@ -334,8 +323,8 @@ class Computations:
             rows[made.row(number)] = None
         constants = {n.shown for row in rows for n in figures(row) if n.value in FACTORS}
         failed = [number for number in failed if number.shown not in constants]
-        failure, unknown = self._failure(failed[0], text) if failed else ("", "")
-        return Computed(tuple(rows), tuple(number.shown for number in failed), failure, unknown)
+        failure = self._failure(failed[0], text) if failed else ""
+        return Computed(tuple(rows), tuple(number.shown for number in failed), failure)
 
     def _strangeness(
         self, result: Result, number: Number, text: str, works: Sequence[str]
@@ -360,15 +349,10 @@ class Computations:
 
         return _PLACE.sub(figure, text)
 
-    def _results(
-        self, expression: Expression, constants: frozenset[Decimal], *, as_written: bool = False
-    ) -> Iterator[Result]:
-        """Yield what an expression gives by each reading of its numbers; nothing where one is not known.
-
-        `as_written`: a number or a date that is not known is what it says."""
+    def _results(self, expression: Expression, constants: frozenset[Decimal]) -> Iterator[Result]:
+        """Yield what an expression gives by each reading of its numbers; nothing where one is not known."""
         values: dict[str, Collection[Value]] = {}
         steps: list[tuple[Result, Operand]] = []
-        unknown = ""
         for name, operand in expression.operands.items():
             readings = expression.readings[name]
             values[name] = [value for value in readings if value in self._stated]
@@ -380,10 +364,8 @@ class Computations:
                 values[name] = [value for value in readings if value in allowed]
             if not values[name] and giving:
                 values[name] = [*dict.fromkeys(v for result in giving for v in result.readings(operand))]
-                steps.append((max(giving, key=expression.shared), operand))
-            if not values[name] and as_written:
-                values[name], unknown = readings, unknown or operand.shown
-        known = as_written or steps or any(map(self._stated.intersection, values.values()))
+                steps.append((giving[0], operand))
+        known = steps or any(map(self._stated.intersection, values.values()))
         # constants alone compute nothing
         count = MAX_WAYS if known and _is_computed(expression.tree) else 0
         for chosen in islice(product(*values.values()), count):
@@ -391,7 +373,7 @@ class Computations:
                 value = self._value(expression.tree, dict(zip(values, chosen, strict=True)))
             except (ArithmeticError, TypeError, ValueError, NotUsable, NotInstalled):
                 continue
-            yield Result(expression, value, tuple(steps), unknown)
+            yield Result(expression, value, tuple(steps))
 
     def _value(self, node: ast.expr, operands: Mapping[str, Value]) -> Value:
         """Return the value of a part of an expression; raises ValueError or TypeError for what is none."""
@@ -434,8 +416,8 @@ class Computations:
         values = (Decimal(str(value * scale)) for value in (result.estimate, result.low, result.high))
         return Estimate(f"{name}({', '.join(f'{number:f}' for number in known)})", tuple(values))
 
-    def _failure(self, number: Number, text: str) -> tuple[str, str]:
-        """Return the computation that is nearest to a number, with its operand that is not known.
+    def _failure(self, number: Number, text: str) -> str:
+        """Return the computation that is nearest to a number, with what it gives.
 
         None that gives another number of the text, and none that is far off."""
 
@@ -444,11 +426,8 @@ class Computations:
 
         own = figures(text)
         others = [r for r in self.results if r.values[1:] or not any(r.prints(n, text) for n in own)]
-        others += (r for e in self._waiting for r in self._results(e, FACTORS, as_written=True))
         nearest = min(others, key=off, default=None)
-        if nearest is None or off(nearest) > MAX_OFF * number.value:
-            return "", ""
-        return nearest.of.text if nearest.unknown else nearest.row(number), nearest.unknown
+        return nearest.row(number) if nearest and off(nearest) <= MAX_OFF * number.value else ""
 
 
 def _written(result: Result, digits: str | None, language: str) -> str:

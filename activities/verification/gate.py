@@ -41,7 +41,7 @@ _LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
 _WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 MAX_QUOTES = 8
 """Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
-NUMERIC = frozenset({"number_missing", "number_not_computed", "operand_missing"})
+NUMERIC = frozenset({"number_missing", "number_not_computed"})
 """Codes of why a figure does not stand."""
 IN_WORKS = NUMERIC | {"name_missing"}
 BASES = frozenset({"100", "1000", "1,000", "1 000", "1.000"})
@@ -125,8 +125,7 @@ def _exact(text: str, works: Sequence[str], items: int, computations: Computatio
     if not number:
         return Decision("ask", computed=made.rows)
     why = "number_not_computed" if made.failure else "number_missing"
-    why = "operand_missing" if made.unknown else why
-    return refused(why, made.rows, number=number, computation=made.failure, operand=made.unknown)
+    return refused(why, made.rows, number=number, computation=made.failure)
 
 
 def _uncounted(numbers: Iterable[str], items: int) -> str:
@@ -191,10 +190,9 @@ def confirmed(
     A `yes` to a sentence on works counts only with one of these works' own among those named (`carrying`)."""
     if supported != "yes":
         return Statement.of("not_supported", verdict=supported, reason=reason)
-    cited = works_of(claim)
-    if cited and not any(support.evidence_id in cited for support in carrying):
-        return Statement.of("not_carried")
-    return None
+    works = works_of(claim)
+    is_carried = not works or any(support.evidence_id in works for support in carrying)
+    return None if is_carried else Statement.of("not_carried")
 
 
 def carried_by(
@@ -210,11 +208,11 @@ def carried_by(
 
     def carries(support: Support) -> bool:
         states = (number for number in missing if not any(missing_numbers(number, [support.quote])))
-        return not works or support.evidence_id in works or next(states, None) is not None
+        return not works or support.evidence_id in works or any(states)
 
-    named = [support for support in dict.fromkeys(carrying) if carries(support)]
+    named = [*filter(carries, dict.fromkeys(carrying))]
     first = {support.evidence_id: support for support in reversed(named)}
-    chosen = dict.fromkeys((*first.values(), *named[:MAX_QUOTES]))
+    chosen = {*first.values(), *named[:MAX_QUOTES]}
     computed = (s for s in claim.support if claim.computed and (not claim.cites or s.evidence_id in first))
     return tuple(dict.fromkeys((*(support for support in named if support in chosen), *computed)))
 
@@ -335,9 +333,8 @@ def field(text: str, corpus: str) -> Decision:
 
 def candidate_field(text: str, names: Sequence[str], works: Sequence[Evidence]) -> Decision:
     """Decide on what is said of a candidate: each part in one passage of a work that is cited for it."""
-    name_stems = stems(" ".join(names))
-    in_works = bool(text) and place_of(text, passages_of(works), name_stems) is not None
-    return STANDS if in_works else refused("not_in_work")
+    is_said = bool(text) and place_of(text, passages_of(works), stems(" ".join(names))) is not None
+    return STANDS if is_said else refused("not_in_work")
 
 
 def passages_of(works: Sequence[Evidence]) -> list[Passage]:

@@ -510,7 +510,6 @@ WORDING: Mapping[str, Wording] = {
     "quote_is_reference": N_("its quote is from a list of references"),
     "number_missing": N_("it contains a number that its works do not, and shows no calculation: {number}"),
     "number_not_computed": N_("it prints {number}, which its calculation does not give: {computation}"),
-    "operand_missing": N_("it computes {number} with {operand}, which its quotes do not have: {computation}"),
     "name_missing": N_("it contains a name that the works it cites do not: {name}"),
     "not_supported": _not_supported,
     "not_read": N_("no second reader has read it"),

@@ -242,22 +242,21 @@ def test_what_holds_is_told_apart_from_what_does_not() -> None:
 
 
 @pytest.mark.parametrize(
-    ("shown", "failure", "unknown"),
+    ("shown", "failure"),
     [
-        (["11,210 + 1,890 - 43"], "11,210 + 1,890 - 43 = 13057", ""),
-        (["11,210 + 1,890", "209 + 218"], "11,210 + 1,890 = 13100", ""),
-        (["11,210 + 1,895"], "11,210 + 1,895", "1,895"),
+        (["11,210 + 1,890 - 43"], "11,210 + 1,890 - 43 = 13057"),
+        (["11,210 + 1,890", "209 + 218"], "11,210 + 1,890 = 13100"),
         # the computation of another number, and one that is for none of this size
-        (["11,210 + 1,895", "11,210 + 1,890 - 43"], "11,210 + 1,895", "1,895"),
-        (["risk_ratio(43, 120, 29, 120)"], "", ""),
-        ([], "", ""),
+        (["11,210 + 1,895", "43 * 120"], ""),
+        (["risk_ratio(43, 120, 29, 120)"], ""),
+        ([], ""),
     ],
 )
 def test_a_number_that_does_not_follow_is_told_with_what_its_computation_gives(
-    shown: list[str], failure: str, unknown: str
+    shown: list[str], failure: str
 ) -> None:
     made = computed_from("Together 13,107 were paid.", shown, QUOTES, QUOTES)
-    assert (made.missing, made.failure, made.unknown) == (("13,107",), failure, unknown)
+    assert (made.missing, made.failure) == (("13,107",), failure)
 
 
 GROUPS = (
@@ -429,19 +428,14 @@ def test_a_comma_within_a_number_of_a_statistic_parts_no_numbers() -> None:
     assert made.rows == ("risk_ratio(300, 1000, 260, 1000) = 1.15 (1.00 to 1.33)",)
 
 
-def test_a_step_is_the_computation_with_numbers_of_what_it_is_a_step_of() -> None:
-    works = ("The repair cost 660 plus VAT at 20%; 198 was charged and 66 is due.",)
-    made = computed_from("It is 792.", ["198 - 66", "660 * 20 / 100", "660 + 132"], works, works)
-    assert made.rows == ("660 * 20 / 100 = 132", "660 + 132 = 792")
-
-
 @pytest.mark.parametrize(
     "text", ["It is served on 17 August.", "It is served on August 17.", "Am 17. August gilt es."]
 )
 def test_a_day_follows_from_no_amount(text: str) -> None:
     works = ["It came on 14 August 2026, for 3 days, and cost 9.93, 0.33 and 7.10 pounds."]
     amount, day = "9.93 + 0.33 + 7.10", "2026-08-14 + 3"
-    assert Computations([amount], works, works).of(text, works).rows == ()
+    made = Computations([amount], works, works).of(text, works)
+    assert (made.rows, len(made.missing)) == ((), 1)
     assert Computations([amount, day], works, works).of(text, works).rows == (f"{day} = 2026-08-17",)
     assert Computations([amount], works, works).of("It is 17 pounds.", works).rows == (f"{amount} = 17",)
 
