@@ -7,12 +7,12 @@ are no figures to compute with; digits within a name (`IL-6`) are part of its co
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import date
 from decimal import Context, Decimal
 from functools import cache, lru_cache
-from itertools import chain, zip_longest
+from itertools import chain
 from typing import Literal, NamedTuple
 
 from babel import Locale, UnknownLocaleError
@@ -76,9 +76,10 @@ _NUMBER = re.compile(
     rf"(?P<percent>\s?[%\u2030\u066a]|{_PERCENT})?(?P<unit>[{_L}]+)?",
     re.IGNORECASE,
 )
-_TO = re.compile(r"\s?(?:-|\u00b1|\+/?-|[^\W\d_]{1,6}\.?|,|/)\s?-?")
-"""Between the halves of `20-30%`, `31 +/- 7%` or `20 to 30 million`; the first has no sign or scale."""
-_TO_PERCENT = re.compile(rf"{_TO.pattern}\d+(?:[.,]\d+)?(?:\s?%|{_PERCENT})", re.IGNORECASE)
+_TO_PERCENT = re.compile(
+    rf"\s?(?:-|\u00b1|\+/?-|[^\W\d_]{{1,6}}\.?|,|/)\s?-?\d+(?:[.,]\d+)?(?:\s?%|{_PERCENT})", re.IGNORECASE
+)
+"""Behind the first half of `20-30%` or `31 +/- 7%`, which has no sign."""
 _OF_INTERVAL = re.compile(
     r"[\s%-]*\(?(?:C(?:r)?I|[KIHV]I|IC|conf|konf|cred|kred|interv|\u7f6e\u4fe1|\u4fe1\u983c)", re.IGNORECASE
 )
@@ -205,8 +206,8 @@ def read(text: str, language: str = "") -> Read:
     """Return the numbers and codes of a text without tables, in order.
 
     `language`: of its number words; empty for that of the text."""
-    plain = rest = normalise(text).translate(_ARABIC_MARKS)
-    language = language or language_of_question(plain) or ENGLISH
+    rest = normalise(text).translate(_ARABIC_MARKS)
+    language = language or language_of_question(rest) or ENGLISH
     decimal = str(locale_of(language).number_symbols["latn"]["decimal"])
     rest = _MARK.sub(_blank, rest)
     numbers, codes = list[Number](), list[Code]()
@@ -230,8 +231,7 @@ def read(text: str, language: str = "") -> Read:
         characters[figure.start : figure.end] = "#" * (figure.end - figure.start)
     rest = _OF_A_HUNDRED.sub(_blank, "".join(characters))  # its `cent` is no number
     numbers += [*_in_words(rest, language), *map(_in_han, _HAN.finditer(rest))]
-    numbers.sort(key=lambda number: number.start)
-    return Read(tuple(_scaled_alike(numbers, plain, _scales(language))), tuple(codes))
+    return Read(tuple(sorted(numbers, key=lambda number: number.start)), tuple(codes))
 
 
 def figures(text: str, language: str = "") -> tuple[Number, ...]:
@@ -371,16 +371,6 @@ def _number(match: re.Match[str], text: str, decimal: str, language: str) -> Num
     if before.endswith("-") and not before.endswith(("+/-", "+-")):  # a deviation behind a mean
         sign = "?" if before[-2:-1].isalnum() or before[-2:-1] in (")", "]", "%") else "-"
     return Number(shown.strip(), match.start(), end, tuple(readings), percent, role, code, sign, scale > 1)
-
-
-def _scaled_alike(numbers: Sequence[Number], text: str, scales: Mapping[str, int]) -> Iterator[Number]:
-    """Yield the numbers, the first half of a range (`20 to 30 million`) also with the scale of the second."""
-    for number, other in zip_longest(numbers, numbers[1:]):
-        is_half = other and number.role == "figure" and _TO.fullmatch(text, number.end, other.start)
-        shown = other.shown.casefold() if other and is_half and number.value < 1_000 else ""
-        if scale := next((scale for word, scale in scales.items() if shown.endswith(word)), 0):
-            number = replace(number, readings=(*number.readings, (number.value * scale,)))
-        yield number
 
 
 @cache
