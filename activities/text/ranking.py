@@ -1,15 +1,13 @@
 """Which documents, and which of their sentences, are nearest to a question.
 
-Words choose and the encoder reads: BM25 of the question and of the vocabularies' other names of what it names
-choose the documents, the encoder reads their titles and the sentences with most of these words, and both
-scores, each with a mean of zero and a deviation of one, are added. On BioASQ the sum is better than either
-alone and than a sum of ranks (`benchmarks/passages.py`). Sentences are ranked by
-words and meaning among those of all documents. Nothing here reads what a sentence says.
+BM25 of the question and of the vocabularies' other names of what it names chooses the documents; the encoder
+reads their titles and the sentences with most of these words. Both scores, each with a mean of zero and a
+deviation of one, are added (`benchmarks/passages.py` compares ways to join them). Sentences are ranked alike
+among those of all documents. Nothing here reads what a sentence says.
 
 The encoder takes some ten milliseconds a sentence. Vectors of sentences are remembered by their content
-(`activities.text.embeddings`), and those of a library are kept in the home
-(`activities.sources.library.encoding`), so that a text is read once; of one whose vectors are known all
-sentences count. Without the encoder words alone rank.
+(`activities.text.embeddings`), those of a library in the home (`activities.sources.library.encoding`); of a
+text whose vectors are known all sentences count. Without the encoder words alone rank.
 """
 
 import re
@@ -17,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
-from itertools import chain, pairwise
+from itertools import chain
 
 import numpy as np
 from numpy.typing import NDArray
@@ -31,25 +29,20 @@ from activities.text.sentences import OF_THE_USER, Sentence, language_in, senten
 from activities.text.tokens import terms, weak_stems
 
 RELEVANT = 0.3
-"""`Item.relevance` from which a document is near enough to be shown. Of a user's own documents 95 % of the
-questions about them have their text at 0.32 or nearer, and 95 % of the questions about other matters none
-nearer than 0.29. Of 102 questions of a few words in six languages 82 have theirs, and 7 of 72 about other
-matters another one; at 0.26 86 and 13, at 0.2 95 and 30."""
+"""`Item.relevance` from which a document is near enough to be shown: 95 % of the questions about a user's own
+documents have their text at 0.32 or nearer, and 95 % of those about other matters none nearer than 0.29."""
 FAR_BEFORE = 12.0
 """Score (`Ranked`) from which a statement of the user's own is near by its words alone, whatever the encoder
 makes of a row of figures: in a text of a few pages none has it."""
 OF_DAY = 6.0
 """Score of a statement with a day that the question names: before what is near alone, and hiding nothing."""
 OF_WHOLE = 0.8
-"""The share of the whole in the nearness of a sentence of an abstract, whose sentences explain each other: of
-140 questions in a person's own words 126 have the right work among the first three, and without it 108
-(`benchmarks/passages.py`)."""
+"""Share of the whole in the nearness of a sentence of an abstract, whose sentences explain each other."""
 RANK_CONSTANT = 10
-"""The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009), by which the few
-sentences of a document are ranked. Its paper has 60 for lists of a thousand."""
+"""The constant of reciprocal rank fusion (Cormack, Clarke and Buettcher, SIGIR 2009) for the few sentences of
+a document; its paper has 60 for lists of a thousand."""
 WORDS, MEANING = 1, 2
-"""Times that words and meaning count: asked in two wordings, words alone share one of the first five works in
-four, meaning alone three in five (`benchmarks/passages.py`)."""
+"""Times that words and meaning count."""
 OTHER_NAMES = 0.5
 """Times that the vocabularies' other names count beside the question's own words."""
 MAX_NAMES = 12
@@ -59,9 +52,8 @@ TITLE_TIMES = 2
 MAX_ENCODED_DOCUMENTS = 60
 """Documents, best first by words, whose sentences the encoder reads."""
 MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES = 3, 120
-"""Sentences of each of these documents that it reads at least, those with most of the question's words, and
-of all together where that is more. Where documents are compared by several texts it reads one of each, beside
-its title: that is enough to tell which are near (`activities.roles.selection.JUDGED_SHARE`)."""
+"""Sentences that it reads of each of them at least, those with most of the question's words, and of all
+together where that is more. By several texts it reads one of each, which tells what is near."""
 MAX_KEPT_SENTENCES = 2_000
 """Sentences of one document whose vectors a library keeps: some hundred pages."""
 
@@ -82,8 +74,7 @@ class Ranked:
 
     sentence: Sentence
     score: float
-    """In deviations, by words and meaning of all sentences at hand: of ten thousand rows the one with what is
-    named is far before the others. Of an abstract the whole counts as well (`OF_WHOLE`)."""
+    """In deviations, by words and meaning of all sentences at hand."""
     likeness: float | None = None
     """Cosine with the question; None where the encoder did not read it."""
 
@@ -100,8 +91,7 @@ class Item:
     the question's words, weighted by rarity, that the document has."""
     ranked: tuple[Ranked, ...]
     near_by_words: bool = False
-    """It is the user's own and near by its words: it has all those of the question that any of the documents
-    has, or a row with what hardly another has."""
+    """It is the user's own and has all words of the question that any document has, or a row far ahead."""
 
 
 def rank(
@@ -118,24 +108,22 @@ def rank(
         return []
     corpus = _Corpus(documents)
     by_sentence = corpus.by_words(corpus.of_sentences, question)
-    by_whole = (
-        corpus.by_words(corpus.of_wholes, question) if by_words is None else np.array(by_words, np.float64)
-    )
+    by_whole = corpus.by_words(corpus.of_wholes, question) if by_words is None else np.array(by_words)
     (likeness,) = corpus.likeness([question], [by_whole], encode)
     scores, relevance = corpus.closeness(question, by_whole, likeness)
     joined = _together(by_sentence, np.concatenate([row[:-1] for row in likeness]))
     if days := corpus.days(question):
         joined += OF_DAY * np.array([not days.isdisjoint(words) for row in corpus.word_rows for words in row])
-    are_users = [document.evidence_type in OF_THE_USER for document in documents]
     has_words = corpus.has_words(question)
-    bounds = list(pairwise(corpus.bounds.tolist()))
     items = []
-    for n, (document, row, (a, b)) in enumerate(zip(documents, corpus.rows, bounds, strict=True)):
-        parts = joined[a:b] if are_users[n] else (1 - OF_WHOLE) * joined[a:b] + OF_WHOLE * scores[n]
+    for n, (document, row) in enumerate(zip(documents, corpus.rows, strict=True)):
+        is_users = document.evidence_type in OF_THE_USER
+        parts = joined[corpus.bounds[n] : corpus.bounds[n + 1]]
+        parts = parts if is_users else (1 - OF_WHOLE) * parts + OF_WHOLE * scores[n]
         cosines = [None if np.isnan(cosine) else float(cosine) for cosine in likeness[n][:-1]]
         ranked = [*map(Ranked, row, parts.tolist(), cosines)]
         ranked.sort(key=lambda one: (-one.score, one.sentence.place))
-        alone = are_users[n] and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
+        alone = is_users and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
         items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), tuple(ranked), alone))
     return items
 

@@ -80,8 +80,7 @@ class Names(NamedTuple):
 
     def occurrences(self, name_key: str) -> list[tuple[int, int]]:
         """Where the entities of a key lie, each with how its name must be written (`ANY_CASE` ...)."""
-        number = self.trie.get(name_key)
-        if number is None:
+        if (number := self.trie.get(name_key)) is None:
             return []
         first, rule, second, other = PLACE.unpack_from(self.places, number * PLACE.size)
         return [(at, how) for at, how in ((first, rule), (second, other)) if at != NOTHING]
@@ -94,9 +93,8 @@ def names() -> Names:
     with packed.open("rb") as file, zipfile.ZipFile(file) as members:
         trie = marisa_trie.Trie()
         trie.frombytes(members.read(TRIE))
-        words = json.loads(members.read(WORDS))
-        places, lines = members.read(PLACES), members.read(LINES)
-        return Names(trie, places, lines, frozenset(words["salts"]))
+        salts = frozenset(json.loads(members.read(WORDS))["salts"])
+        return Names(trie, members.read(PLACES), members.read(LINES), salts)
 
 
 @lru_cache(maxsize=16_384)
@@ -154,8 +152,7 @@ def key(name: str) -> str:
 @lru_cache(maxsize=4096)
 def link(text: str) -> tuple[Entity, ...]:
     """Return the entities a text names, in order, none within another: the longest name counts."""
-    parts = pieces(text)
-    entities, at = list[Entity](), 0
+    parts, entities, at = pieces(text), list[Entity](), 0
     while at < len(parts):
         start = parts[at].start
         at, entry = _longest(text, parts, at) or (at + 1, None)

@@ -98,15 +98,12 @@ def test_a_paragraph_is_computed_once_for_its_sentences(monkeypatch: pytest.Monk
         return np.asarray(encode(self, texts))
 
     monkeypatch.setattr(USE, "encode", note)
-    monkeypatch.setattr(embeddings, "MAX_PARAGRAPHS", 1)
-    model = embeddings.multilingual()
-    alone = model.encode(["Er ist tot.\n\nEr ist tot. Sie lebt."], in_background=True)
-    model.encode(["Sie lebt.\n\nEr ist tot. Sie lebt."], in_background=True)
+    model = embedder(["de"])
+    assert model is not None
+    texts = [f"{sentence}\n\nEr ist tot. Sie lebt." for sentence in ("Er ist tot.", "Sie lebt.")]
+    alone, _ = (model.encode([text], in_background=True) for text in texts)
     assert computed == ["Er ist tot.", "Er ist tot. Sie lebt.", "Sie lebt."]
-    model.encode(["Ja.\n\nJa. Nein.", "Nein.\n\nJa. Nein."], in_background=True)
-    again = model.encode(["Er ist tot.\n\nEr ist tot. Sie lebt."], in_background=True)
-    assert computed.count("Er ist tot. Sie lebt.") == 2, "one paragraph is kept"
-    assert np.allclose(alone, again, atol=1e-5)
+    assert np.allclose(alone, model.encode(texts[:1], in_background=True), atol=1e-5)
 
 
 @pytest.mark.usefixtures("fresh")
@@ -131,5 +128,5 @@ def test_the_bundled_vectors_of_a_document_are_those_of_its_sentences(languages:
     sample, vectors = sample_texts(model), sample_vectors(model)
     rows = {text: vectors[hashlib.blake2b(text.encode(), digest_size=16).digest()] for text in sample}
     assert {text: len(some) for text, some in rows.items()} == {text: len(s) for text, s in sample.items()}
-    for text in list(sample)[:: len(sample) // 2]:
+    for text in list(sample)[:1]:
         assert np.allclose(model.encode(sample[text]), rows[text], atol=0.01)  # of five bits

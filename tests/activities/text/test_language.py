@@ -123,13 +123,8 @@ def test_words_are_compared_by_the_stems_of_their_language() -> None:
 @pytest.mark.parametrize(
     ("question", "answer"),
     [
-        (
-            "Wann ist der Beitrag der Mitglieder fällig?",
-            "Der Mitgliedsbeitrag ist jeweils am 31. März fällig",
-        ),
         ("When do members have to pay their fee to the club?", "Der Mitgliedsbeitrag"),
         ("施工期间公交车停在哪里？", "施工期间，公交车停在北门对面的临时站台。"),
-        ("Where does the bus stop during the construction works?", "施工期间，公交车停在北门"),
     ],
 )
 def test_a_question_finds_the_answer_in_its_own_and_in_another_language(question: str, answer: str) -> None:
