@@ -33,11 +33,11 @@ from activities.verification.verdicts import printed, to_read, to_reword, with_r
 from tests.activities.roles.lies import LIES, Pair, pairs
 from tests.fake_openai import cited
 
-COUNT = 15
+COUNT = 10
 """Pairs tried of each kind for the table; a kind does not fit every sentence."""
 FEW = 25
 """Pairs tried of each kind elsewhere, until so many lies were told as `TOLD` says."""
-TOLD = 8
+TOLD = 4
 COMMON = {"run_id": "r", "question": "What was found?", "profile": load_profile("general")}
 TWO_WORKS = "two works joined into one result"
 GUARANTEES = Path(__file__).parents[3] / "docs" / "guarantees.md"
