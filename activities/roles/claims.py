@@ -17,7 +17,8 @@ from activities.roles.validation import refusal
 from activities.text.numbers import figures, read
 from activities.verification import gate
 from activities.verification.computed import Computations, operands_of
-from activities.verification.operands import quotes_of_operands, work_of
+from activities.verification.operands import quotes_of_operands
+from activities.verification.verdicts import PLACE
 
 MAX_GENERAL = 40
 """Sentences of general knowledge of a draft."""
@@ -141,8 +142,9 @@ class Checks:
     def _operands(self, claim: DraftClaim) -> Iterable[Support]:
         """Return the sentences that state the numbers and dates of its computations.
 
-        A sentence that its writer leaves without works follows from others: it gets the one work that states
-        all of it, if any."""
+        What its writer leaves without works follows from other sentences, which have theirs."""
+        if not claim.cites:
+            return ()
         made = (figures(row.rpartition("=")[2]) for row in claim.computed)
         results = {value for numbers in made for number in numbers for value in number.values}
         operands = [
@@ -151,9 +153,7 @@ class Checks:
             for operand in operands_of(row)
             if not any(number.values & results for number in figures(operand))
         ]
-        works = claim.cites or tuple(filter(None, [work_of(operands, self._shown)]))
-        shown = self._shown if claim.cites else [s for s in self._shown if s.evidence_id in works]
-        return quotes_of_operands(operands, works, shown)
+        return quotes_of_operands(operands, claim.cites, self._shown)
 
 
 def _stated(text: str) -> set[Decimal]:
@@ -163,8 +163,7 @@ def _stated(text: str) -> set[Decimal]:
 
 def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:
     """Return what was written in the place of a first wording."""
-    place = {name: getattr(first, name) for name in ("id", "item", "number", "strong", "begins", "letter")}
-    return written.claim.replace(**place)
+    return written.claim.replace(**{name: getattr(first, name) for name in PLACE})
 
 
 def works_shown(prompt: Prompt) -> dict[str, str]:

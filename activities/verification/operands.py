@@ -1,7 +1,7 @@
 """The sentences of works that state the operands of a computation."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import pairwise
 
 from activities.contracts.evidence import Support
@@ -39,20 +39,6 @@ def quotes_of_operands(
             yield Support(evidence_id=nearest.evidence_id, quote=nearest.quote)
 
 
-def work_of(operands: Iterable[str], shown: Sequence[SourceSentence]) -> str:
-    """Return the id of the one work that states all of several operands; empty without it.
-
-    A number of few digits counts beside another operand in one sentence."""
-    held = {operand: _stating(operand, (), shown) for operand in operands if _digits(operand)}
-    stated = Counter(sentence for sentences in held.values() for sentence in sentences)
-    stating = [
-        {s.evidence_id for s in sentences if _digits(operand) >= MIN_DIGITS or stated[s] > 1}
-        for operand, sentences in held.items()
-    ]
-    works = set.intersection(*stating) if len(stating) > 1 else set()
-    return works.pop() if len(works) == 1 else ""
-
-
 def _digits(operand: str) -> int:
     """Count the digits of an operand that tell it from others: all of a date, none of a constant."""
     if days_of([operand]):
@@ -61,7 +47,7 @@ def _digits(operand: str) -> int:
     return 0 if constant else sum(map(str.isdigit, operand))
 
 
-def _stating(operand: str, cited: Collection[str], shown: Iterable[SourceSentence]) -> list[SourceSentence]:
+def _stating(operand: str, cited: Collection[str], shown: Sequence[SourceSentence]) -> list[SourceSentence]:
     """Return the sentences that state a number or a date: those of cited works, where there are any."""
     values = {value for number in figures(operand) for value in number.values}
     day = next(iter(days_of([operand])), None)

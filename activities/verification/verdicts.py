@@ -29,6 +29,9 @@ long, was cut off or fell."""
 READ = frozenset({"not_supported", "not_carried", "not_confirmed"})
 """Codes of why a sentence does not stand that a second reader has read."""
 
+PLACE = ("id", "item", "number", "strong", "begins", "letter")
+"""Fields of a sentence that say where it stands."""
+
 C = TypeVar("C", DraftClaim, EditedSentence)
 
 
@@ -89,10 +92,9 @@ def was_read(sentence: DraftClaim) -> bool:
 
 def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
     """Return the sentences of a draft, in its order, each with those before it in its paragraph."""
-    for paragraph in (DraftParagraph(claims=draft.answer), *draft.paragraphs):
-        yield from in_place(paragraph.claims)
-    yield from draft.headings
-    yield from draft.translations
+    for claims in (draft.answer, *(paragraph.claims for paragraph in draft.paragraphs)):
+        yield from in_place(claims)
+    yield from (*draft.headings, *draft.translations)
 
 
 def in_place(claims: Iterable[C]) -> Iterator[C]:
@@ -120,9 +122,8 @@ def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
 
 def is_rewordable(claim: DraftClaim) -> bool:
     """Tell whether a sentence was refused in its first wording or a row lost fields in it."""
-    if claim.problem is None:
-        return claim.state == "refused" and not claim.reworded
-    return claim.problem.code != "not_confirmed" and not claim.reworded
+    may_be_mended = claim.problem.code != "not_confirmed" if claim.problem else claim.state == "refused"
+    return may_be_mended and not claim.reworded
 
 
 def revised(written: SectionDraft, first: SectionDraft, second: SectionDraft) -> SectionDraft:
@@ -143,10 +144,7 @@ def revised(written: SectionDraft, first: SectionDraft, second: SectionDraft) ->
         if before is None:
             return (claim,)
         left.add(before.id)
-        place = {
-            name: getattr(claim, name) for name in ("id", "item", "number", "strong", "begins", "letter")
-        }
-        return (before.replace(**place),)
+        return (before.replace(**{name: getattr(claim, name) for name in PLACE}),)
 
     changed = second.changed(change)
     gone = (refused(c, "reworded") for c in first.claims if c.state == "refused" and c.id not in left)
