@@ -44,8 +44,6 @@ MAX_QUOTES = 8
 NUMERIC = frozenset({"number_missing", "number_not_computed"})
 """Codes of why a figure does not stand."""
 IN_WORKS = NUMERIC | {"name_missing"}
-BASES = frozenset({"100", "1000", "1,000", "1 000", "1.000"})
-"""People of whom a heading tells how many have an outcome."""
 NONE_SHOWN = Computations((), (), ())
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
@@ -268,10 +266,9 @@ def heading(text: str, passages: Sequence[str], documents: Collection[Evidence] 
 
     `documents`: works that may have its numbers and names."""
     decision = title(text, passages)
-    refusal = decision.refusal or Statement(code="")
-    is_rate = refusal.code == "number_missing" and refusal.text("number") in BASES
-    is_stated = refusal.code in IN_WORKS and bool(stated_headings([text], documents))
-    return ASK if refusal.code == "adds_to_claims" or is_rate or is_stated else decision
+    code = decision.refusal.code if decision.refusal else ""
+    is_stated = code in IN_WORKS and bool(stated_headings([text], documents))
+    return ASK if code == "adds_to_claims" or is_stated else decision
 
 
 # fields of works

@@ -184,7 +184,6 @@ def test_a_title_adds_nothing_and_a_heading_is_read_where_it_adds() -> None:
     assert gate.heading("Harms of metformin", known).stands
     assert gate.heading("Metformin is superior", known).state == "ask"
     assert gate.heading("IL-6 comes next", known).state == "refused"
-    assert gate.heading("Harms per 1,000 people", known).state == "ask"
 
 
 def test_a_yes_counts_with_the_sentences_of_the_cited_works_that_a_reader_names() -> None:

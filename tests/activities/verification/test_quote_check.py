@@ -12,7 +12,7 @@ from activities.report.claims import reasons_text
 from activities.text.normal_form import MIN_QUOTE_CHARS, normalise, verbatim
 from activities.verification import gate
 from activities.verification.quote_check import Checked, QuoteChecker
-from tests.activities.cases import DOCUMENTS, INCREASED, REDUCED, REGISTRY, TRIAL, quoting
+from tests.activities.cases import DOCUMENTS, REDUCED, REGISTRY, TRIAL, quoting
 
 FINDINGS = (
     "Metformin reduced all-cause mortality by 30% (95% CI 12-45, p < 0.001) in 1,204 adults with type 2 "
@@ -189,39 +189,27 @@ def test_a_quote_is_not_repaired(quote: str) -> None:
     assert refusal(("pmid:1", quote)) == "its quote is not in the text of the work it cites"
 
 
-ADMISSIONS = "There was no difference in hospital admissions between the groups."
-
-
 @pytest.mark.parametrize(
-    ("claim", "quote", "code"),
+    ("claim", "code"),
     [
-        ("Metformin reduced mortality by 40%.", FINDINGS, "number_missing"),
-        ("Metformin reduced mortality in 30 adults.", FINDINGS, ""),
-        ("Metformin reduced mortality by 30% (p < 0.01).", FINDINGS, "number_missing"),
-        ("Metformin reduced mortality by 30% (p > 0.001).", FINDINGS, ""),
-        ("Metformin reduced mortality by 30% over 24 months.", FINDINGS, ""),
-        ("Metformin reduced mortality by 30% over thirteen weeks.", FINDINGS, "number_missing"),
-        ("Metformin reduced mortality by 30% in 1,205 adults.", FINDINGS, "number_missing"),
-        ("Metformin changed HbA1c by 0.5 points.", FINDINGS, ""),
-        ("Metformin reduced mortality by 30 percent (p<0.001).", FINDINGS, ""),
-        ("In 1204 adults with type II diabetes metformin reduced mortality over 24 weeks.", FINDINGS, ""),
-        ("Metformin decreased HbA1c by 0.50 points.", FINDINGS, ""),
-        ("Metformin changed HbA1c by \u22120.5 points.", FINDINGS, ""),
-        ("In 2020 a trial found that metformin reduced mortality by 30%.", FINDINGS, ""),
-        ("Metformin increased all-cause mortality.", REDUCED, ""),
-        ("Metformin did not reduce all-cause mortality.", REDUCED, ""),
-        ("Metformin decreased all-cause mortality.", INCREASED, ""),
-        ("Hospital admissions differed between the groups.", ADMISSIONS, ""),
-        ("Admissions were similar in both groups.", ADMISSIONS, ""),
-        ("The trial showed no difference in admissions.", ADMISSIONS, ""),
-        ("Mortality was lower with metformin.", REDUCED, ""),
+        ("Metformin reduced mortality by 40%.", "number_missing"),
+        ("Metformin reduced mortality in 30 adults.", ""),
+        ("Metformin reduced mortality by 30% (p < 0.01).", "number_missing"),
+        ("Metformin reduced mortality by 30% (p > 0.001).", ""),
+        ("Metformin reduced mortality by 30% over 24 months.", ""),
+        ("Metformin reduced mortality by 30% over thirteen weeks.", "number_missing"),
+        ("Metformin reduced mortality by 30% in 1,205 adults.", "number_missing"),
+        ("Metformin reduced mortality by 30 percent (p<0.001).", ""),
+        ("In 1204 adults with type II diabetes metformin reduced mortality over 24 weeks.", ""),
+        ("Metformin decreased HbA1c by 0.50 points.", ""),
+        ("Metformin changed HbA1c by \u22120.5 points.", ""),
+        ("In 2020 a trial found that metformin reduced mortality by 30%.", ""),
+        ("Metformin increased all-cause mortality.", ""),
+        ("Metformin did not reduce all-cause mortality.", ""),
     ],
 )
-def test_a_claim_with_a_number_of_no_work_is_dropped_and_what_it_says_is_read(
-    claim: str, quote: str, code: str
-) -> None:
-    name = "pmid:2" if quote == INCREASED else "pmid:1"
-    decision = decided(claim, quoting(claim, (name, quote)).support)
+def test_a_claim_with_a_number_of_no_work_is_dropped_and_what_it_says_is_read(claim: str, code: str) -> None:
+    decision = decided(claim, quoting(claim, ("pmid:1", FINDINGS)).support)
     assert (decision.refusal.code if decision.refusal else "") == code
 
 
