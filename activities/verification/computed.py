@@ -317,7 +317,7 @@ class Computations:
             if not giving:
                 failed.append(number)
                 continue
-            made = min(giving, key=lambda result: self._strangeness(result, number, text, works))
+            made = min(giving, key=lambda result: self._by_chance(result, number, text))
             self._texts.setdefault(made.of.text, text)
             made.add_steps(rows)
             rows[made.row(number)] = None
@@ -326,18 +326,11 @@ class Computations:
         failure = self._failure(failed[0], text) if failed else ""
         return Computed(tuple(rows), tuple(number.shown for number in failed), failure)
 
-    def _strangeness(
-        self, result: Result, number: Number, text: str, works: Sequence[str]
-    ) -> tuple[int, ...]:
-        """Rank a computation by chance: a percentage without a hundred, foreign numbers, then rounding.
-
-        Of those alike the first that was shown for no other text."""
-        is_share = number.percent is not True or "100" in result.of.text
-        numbers = (operand.shown for operand in result.of.operands.values() if isinstance(operand, Number))
-        foreign = sum(any(missing_numbers(shown, works)) for shown in numbers)
-        is_rounded = number.values.isdisjoint(map(abs, result.values))
+    def _by_chance(self, result: Result, number: Number, text: str) -> tuple[bool, bool]:
+        """Tell whether a result is a percentage without a hundred, and whether it is that of another text."""
         first = self._texts.get(result.of.text, text)
-        return not is_share, foreign, is_rounded, first not in text and text not in first
+        is_share = number.percent is not True or "100" in result.of.text
+        return not is_share, first not in text and text not in first
 
     def filled(self, text: str, language: str) -> str:
         """Return a text with the figures in the places that it leaves to its computations."""

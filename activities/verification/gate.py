@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from activities.analysis.cells import MEASURED, cell_reason
-from activities.contracts.evidence import Claim, Evidence, StandsBy, Statement, Support
+from activities.contracts.evidence import Claim, Evidence, Statement, Support
 from activities.contracts.identifiers import records_in
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.dates import ranges_apart
@@ -55,7 +55,6 @@ class Decision:
 
     state: SentenceState
     refusal: Statement | None = None
-    stands_by: StandsBy = "quote"
     computed: tuple[str, ...] = ()
     """The computations that give the numbers which no work states."""
 
@@ -157,7 +156,7 @@ def decided(claim: C, decision: Decision) -> C:
     return claim.replace(
         kind=kind_of(claim, works_of(claim), decision.computed),
         state=decision.state,
-        stands_by=decision.stands_by,
+        stands_by="quote",
         problem=decision.refusal,
         computed=decision.computed,
     )
