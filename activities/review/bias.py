@@ -39,69 +39,70 @@ JUDGEMENT_NAMES: Mapping[Judgement, str] = {
 }
 SOURCE = "RoB 2, version of 22 August 2019 (doi:10.1136/bmj.l4898)"
 LOW, SOME, HIGH = JUDGEMENTS
-CLASSES: Mapping[str, str] = {"Y": "yes", "PY": "yes", "PN": "no", "N": "no", "NI": "unknown"}
+CLASSES: Mapping[str, int] = {"Y": 0, "PY": 0, "PN": 1, "N": 1, "NI": 2}
+"""Answer -> its place in a step of a chart."""
 ASSESSED: frozenset[EvidenceType] = frozenset(
     {"randomized_trial", "clinical_trial", "article", "preprint", "document", "web_page"}
 )
 """Kinds of works that may be randomised trials; a person says which of them is none."""
 
 
-@dataclass(frozen=True, slots=True)
-class Ask:
-    """A question of a flow chart, and what follows its answers: another question, or the judgement."""
+STEPS: Mapping[str, tuple[str, str, str]] = {
+    "1.1": ("1.3", SOME, "1.3"),
+    "1.2": ("1.1", HIGH, "1.3 unconcealed"),
+    "1.3": (SOME, LOW, LOW),
+    "1.3 unconcealed": (HIGH, SOME, SOME),
+    "2.1": ("2.3", "2.2", "2.3"),
+    "2.2": ("2.3", LOW, "2.3"),
+    "2.3": ("2.4", LOW, SOME),
+    "2.4": ("2.5", SOME, "2.5"),
+    "2.5": (SOME, HIGH, HIGH),
+    "2.6": (LOW, "2.7", "2.7"),
+    "2.7": (HIGH, SOME, HIGH),
+    "3.1": (LOW, "3.2", "3.2"),
+    "3.2": (LOW, "3.3", "3.3"),
+    "3.3": ("3.4", LOW, "3.4"),
+    "3.4": (HIGH, SOME, HIGH),
+    "4.1": (HIGH, "4.2", "4.2"),
+    "4.2": (HIGH, "4.3", "4.3 unlike"),
+    "4.3": ("4.4", LOW, "4.4"),
+    "4.3 unlike": ("4.4 unlike", SOME, "4.4 unlike"),
+    "4.4": ("4.5", LOW, "4.5"),
+    "4.4 unlike": ("4.5", SOME, "4.5"),
+    "4.5": (HIGH, SOME, HIGH),
+    "5.1": (LOW, SOME, SOME),
+    "5.2": (HIGH, "5.3", "5.3 measured"),
+    "5.3": (HIGH, "5.1", SOME),
+    "5.3 measured": (HIGH, SOME, SOME),
+}
+"""The flow charts: question -> what follows yes, no and no information, a question or the judgement.
 
-    number: str
-    yes: "Ask | Judgement"
-    no: "Ask | Judgement"
-    unknown: "Ask | Judgement"
+One that stands twice in a chart has a word behind its number where the way to it was another.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
     title: str
+    starts: tuple[str, ...]
+    """Where its charts begin; the domain is as bad as the worst of them."""
     questions: Mapping[str, str]
     """Number of the tool -> question, in the order in which they are answered."""
-    charts: tuple[Ask, ...]
-    """The domain is as bad as the worst of them."""
 
 
-def yes_or_unknown(number: str, then: Ask | Judgement, no: Ask | Judgement) -> Ask:
-    return Ask(number, then, no, then)
-
-
-def no_or_unknown(number: str, then: Ask | Judgement, yes: Ask | Judgement) -> Ask:
-    return Ask(number, yes, then, then)
-
-
-def _measured(best: Judgement) -> Ask:
-    """Ask who assessed the outcome, where its measurement was apt."""
-    likely = yes_or_unknown("4.5", HIGH, no=SOME)
-    return yes_or_unknown("4.3", yes_or_unknown("4.4", likely, no=best), no=best)
-
-
-_DEVIATIONS = Ask(
-    "2.3", yes=yes_or_unknown("2.4", no_or_unknown("2.5", HIGH, yes=SOME), no=SOME), no=LOW, unknown=SOME
-)
-_SELECTED = no_or_unknown("5.1", SOME, yes=LOW)
 DOMAINS: tuple[Domain, ...] = (
     Domain(
         N_("Randomisation process"),
+        ("1.2",),
         {
             "1.1": N_("Was the allocation sequence random?"),
             "1.2": N_("Was it concealed until participants were enrolled and assigned?"),
             "1.3": N_("Do differences between the groups at baseline suggest a problem with randomisation?"),
         },
-        (
-            Ask(
-                "1.2",
-                yes=yes_or_unknown("1.1", no_or_unknown("1.3", LOW, yes=SOME), no=SOME),
-                no=HIGH,
-                unknown=no_or_unknown("1.3", SOME, yes=HIGH),
-            ),
-        ),
     ),
     Domain(
         N_("Deviations from the intended interventions"),
+        ("2.1", "2.6"),
         {
             "2.1": N_("Did participants know their group during the trial?"),
             "2.2": N_("Did carers, or those who delivered the interventions, know it?"),
@@ -111,31 +112,20 @@ DOMAINS: tuple[Domain, ...] = (
             "2.6": N_("Did the analysis estimate the effect of assignment (by intention to treat)?"),
             "2.7": N_("Could it matter much that participants were not analysed in their group?"),
         },
-        (
-            yes_or_unknown("2.1", _DEVIATIONS, no=yes_or_unknown("2.2", _DEVIATIONS, no=LOW)),
-            no_or_unknown("2.6", yes_or_unknown("2.7", HIGH, no=SOME), yes=LOW),
-        ),
     ),
     Domain(
         N_("Missing outcome data"),
+        ("3.1",),
         {
             "3.1": N_("Were data on this outcome there for all, or nearly all, participants?"),
             "3.2": N_("Is there evidence that missing data did not bias the result?"),
             "3.3": N_("Could being missing depend on the true value of the outcome?"),
             "3.4": N_("Is it likely that it did?"),
         },
-        (
-            no_or_unknown(
-                "3.1",
-                no_or_unknown(
-                    "3.2", yes_or_unknown("3.3", yes_or_unknown("3.4", HIGH, no=SOME), no=LOW), yes=LOW
-                ),
-                yes=LOW,
-            ),
-        ),
     ),
     Domain(
         N_("Measurement of the outcome"),
+        ("4.1",),
         {
             "4.1": N_("Was the method of measuring the outcome inappropriate?"),
             "4.2": N_("Could measurement have differed between the groups?"),
@@ -143,23 +133,15 @@ DOMAINS: tuple[Domain, ...] = (
             "4.4": N_("Could that knowledge have influenced the assessment?"),
             "4.5": N_("Is it likely that it did?"),
         },
-        (no_or_unknown("4.1", Ask("4.2", yes=HIGH, no=_measured(LOW), unknown=_measured(SOME)), yes=HIGH),),
     ),
     Domain(
         N_("Selection of the reported result"),
+        ("5.2",),
         {
             "5.1": N_("Were the data analysed by a plan that was final before the outcomes were known?"),
             "5.2": N_("Was the result likely chosen from several measurements of the outcome?"),
             "5.3": N_("Was it likely chosen from several analyses of the data?"),
         },
-        (
-            Ask(
-                "5.2",
-                yes=HIGH,
-                no=Ask("5.3", yes=HIGH, no=_SELECTED, unknown=SOME),
-                unknown=no_or_unknown("5.3", SOME, yes=HIGH),
-            ),
-        ),
     ),
 )
 QUESTIONS: Mapping[str, str] = {
@@ -182,23 +164,25 @@ FIELDS: tuple[AskedField, ...] = tuple(
 
 def judgement(domain: Domain, answers: Mapping[str, str]) -> Judgement | None:
     """Judge a domain by its charts; None where a question that decides it is not answered."""
-    ends = [_end(chart, answers) for chart in domain.charts]
-    if any(isinstance(end, Ask) for end in ends):
-        return None
-    return max(ends, key=JUDGEMENTS.index)  # type: ignore[arg-type]  # none is a question
+    ends = [_end(start, answers) for start in domain.starts]
+    reached: list[Judgement] = [name for name in JUDGEMENTS if name in ends]
+    return None if set(ends) - set(JUDGEMENTS) else reached[-1]
 
 
 def open_questions(answers: Mapping[str, str]) -> tuple[str, ...]:
     """Return the next question of each chart that still has to be answered, in order."""
-    ends = (_end(chart, answers) for domain in DOMAINS for chart in domain.charts)
-    return tuple(end.number for end in ends if isinstance(end, Ask))
+    ends = (_end(start, answers) for domain in DOMAINS for start in domain.starts)
+    return tuple(end for end in ends if end not in JUDGEMENTS)
 
 
-def _end(chart: Ask | Judgement, answers: Mapping[str, str]) -> Ask | Judgement:
+def _end(step: str, answers: Mapping[str, str]) -> str:
     """Follow the answers through a chart, to its judgement or the first question without an answer."""
-    while isinstance(chart, Ask) and chart.number in answers:
-        chart = getattr(chart, CLASSES[answers[chart.number]])
-    return chart
+    while step not in JUDGEMENTS:
+        number = step.partition(" ")[0]
+        if number not in answers:
+            return number
+        step = STEPS[step][CLASSES[answers[number]]]
+    return step
 
 
 def overall(judgements: Iterable[Judgement], *, several: bool = False) -> Judgement:

@@ -78,7 +78,7 @@ class Play:
         self.killed: list[str] = []
 
     def say(self, *words: str) -> str:
-        done = determinator("review", *words, env=self.env)
+        done = inside("review", *words, **self.env)
         assert done.code == 0, done
         return done.out
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import csv
+import io
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
+from unittest import mock
 
 import pytest
 
@@ -19,7 +21,7 @@ from client.reviews.drafting import drafted
 from client.reviews.review import Review
 from client.reviews.tasks import Task
 from determinator import Determinator
-from tests.client.harness import determinator, inside, wait_until
+from tests.client.harness import Ran, inside, wait_until
 from tests.client.web.test_screening import PROTOCOL
 from tests.fake_openai import FakeOpenAI, says
 from workflows.review.types import ReviewGate, ReviewProgress
@@ -93,56 +95,61 @@ def test_a_home_without_reviews_says_how_one_is_started(home: Path) -> None:
     assert (done.code, "determinator review start" in done.err) == (2, True), done
 
 
+def screened(review: str, by: str, keys: str) -> Ran:
+    with mock.patch("sys.stdin", io.StringIO(keys)):
+        return inside("review", "screen", review, "--by", by)
+
+
 def test_records_are_screened_by_keys_and_exported_without_names(file_home: Path) -> None:
     rows = [f"Trial {n} of metformin,Metformin was tried in {n + 20} adults over a year." for n in range(6)]
     Path("a.csv").write_text("\n".join(("title,abstract", *rows)))
     Path("protocol.toml").write_text(PROTOCOL)
-    review = determinator("review", "start", "protocol.toml").out.split()[0]
-    early = determinator("review", "screen", review, "--by", "ada", stdin="i\n")
+    review = inside("review", "start", "protocol.toml").out.split()[0]
+    early = screened(review, "ada", "i\n")
     assert (early.code, f"`determinator review approve {review}`" in early.err) == (0, True), early
-    gate = determinator("review", "waiting", review).err
+    gate = inside("review", "waiting", review).err
     assert "nothing waits" not in gate
     assert f"; next: `determinator review approve {review}`" in gate
-    assert determinator("review", "approve", review).code == 0
+    assert inside("review", "approve", review).code == 0
     waits(review, "decisions")
     # include, then the one before again: exclude by the second criterion, and the rest included
     keys = "i\n\x7f\ne\n2\n" + "i\n" * 5
-    assert determinator("review", "screen", review, "--by", "ada", stdin=keys).code == 0
-    shown = determinator("review", "screen", review, "--by", "bob", stdin="q\n")
+    assert screened(review, "ada", keys).code == 0
+    shown = screened(review, "bob", "q\n")
     assert "exclude" not in shown.out
-    assert determinator("review", "screen", review, "--by", "bob", stdin="i\n" * 6).code == 0
+    assert screened(review, "bob", "i\n" * 6).code == 0
     assert "another person decides on conflicts of titles: 1" in inside("review", "status", review).out
-    (conflict,) = determinator("review", "waiting", review, "--json").json()
+    (conflict,) = inside("review", "waiting", review, "--json").json()
     made = {
         decision["by"]: (decision["verdict"], decision.get("criterion")) for decision in conflict["decisions"]
     }
     assert made["ada"] == ("exclude", "E1")
     number = str(conflict["record"])
-    refused = determinator("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "X")
+    refused = inside("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "X")
     assert (refused.code, "no criterion" in refused.err) == (2, True)
     for more in (("--by", "c" * 81), ("--by", "cyd", "--reason", "word " * 300)):
-        refused = determinator("review", "decide", review, number, "exclude", *more)
+        refused = inside("review", "decide", review, number, "exclude", *more)
         assert (refused.code, "the most is" in refused.err, refused.err.count("\n")) == (2, True, 1), refused
-    decided = determinator("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "E1")
+    decided = inside("review", "decide", review, number, "exclude", "--by", "cyd", "--criterion", "E1")
     assert "excluded" in decided.out
     if waits(review, "full_texts", "report") == "full_texts":
         Path("empty.txt").touch()
         for name, code, said in (("none.txt", 2, "there is no none.txt"), ("empty.txt", 0, "it is empty")):
-            provided = determinator("review", "provide", review, name, "--by", "ada")
+            provided = inside("review", "provide", review, name, "--by", "ada")
             assert (provided.code, said in provided.err + provided.out) == (code, True), provided
-        assert determinator("review", "approve", review, "--by", "ada").code == 0
+        assert inside("review", "approve", review, "--by", "ada").code == 0
         waits(review, "report")
-    assert determinator("review", "export", review, "--output", "out").code == 0
+    assert inside("review", "export", review, "--output", "out").code == 0
     log = list(csv.DictReader(Path("out/decisions-log.csv").read_text().splitlines()))
     assert {row["by"] for row in log} == {"person 1", "person 2", "person 3"}
     assert sum(row["record"] == number for row in log) == 4, "what was changed stays in the log"
     assert "\na.csv," in Path("out/searches.csv").read_text()
-    report = determinator("review", "report", review).out
+    report = inside("review", "report", review).out
     assert "ada" not in report.replace("metadata", "")
-    assert "ada" in determinator("review", "report", review, "--names").out
-    assert determinator("review", "cancel", review).code == 0
+    assert "ada" in inside("review", "report", review, "--names").out
+    assert inside("review", "cancel", review).code == 0
     wait_until(lambda: inside("review", "status", review, "--json").json()["phase"] == "cancelled")
-    late = determinator("review", "screen", review, "--by", "ada", stdin="i\n")
+    late = screened(review, "ada", "i\n")
     assert (late.code, "is over" in late.err) == (2, True), late
     late = inside("review", "cancel", review)
     assert (late.code, "is over" in late.err) == (2, True), late
