@@ -109,12 +109,9 @@ def provided_by(
         if path.is_dir() or entry.name == path.name
     ]
     for file in files:
-        parts: list[Evidence] = []
-        for item in documents_of(file):
-            if isinstance(item, Evidence):
-                parts.append(item)
-            else:
-                lines.append(f"{item.name}: {item.reason}")
+        items = list(documents_of(file))
+        parts = [item for item in items if isinstance(item, Evidence)]
+        lines += [f"{item.name}: {item.reason}" for item in items if isinstance(item, SetAside)]
         if not parts:
             continue
         work = works[0] if sure and len(works) == 1 else work_of(file.name, parts[0], works)
