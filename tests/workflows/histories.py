@@ -159,7 +159,7 @@ HISTORIES: Mapping[str, History] = {
         "RefreshReport plan_refresh keep_refresh",
     ),
     "review": History(
-        "test_review.py::test_every_message_may_reach_a_review",
+        "test_review.py::test_an_amendment_and_an_overruled_decision_make_again_only_what_rests_on_them",
         "SystematicReview amend approve decide finish_now part pause resume publish_review",
     ),
     "review-continued": History(

@@ -46,7 +46,9 @@ from workflows.review.workflow import SystematicReview
 from workflows.rules import dedup
 
 TOTAL = 40
-PATIENCE = 60.0
+PATIENCE = 240.0
+POLL_SECONDS = 0.15
+"""A query costs the worker some milliseconds."""
 
 
 def a_record(number: int) -> Evidence:
@@ -176,13 +178,13 @@ class Desk:
                         continue
                     label = task.kind == "label"
                     await decide(review, task.record, is_relevant(task.work), by=person, label=label)
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(POLL_SECONDS)
         return seen
 
     async def until(self, review: Review, met: Callable[[ReviewProgress], bool]) -> ReviewProgress:
         async with asyncio.timeout(PATIENCE):
             while not met(seen := await review.progress()):  # noqa: ASYNC110 - of another process
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(POLL_SECONDS)
         check_commands(seen)
         return seen
 
@@ -380,8 +382,16 @@ async def test_a_record_that_a_model_never_decides_on_goes_to_a_person(desk: Des
 
 
 async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests_on_them(desk: Desk) -> None:
+    """Every message reaches this review."""
     review = await desk.start()
+    await review.pause()
+    await desk.until(review, lambda seen: seen.paused)
+    await review.resume()
+    await desk.until(review, lambda seen: not seen.paused)
     await desk.play(review)
+    await review.send("part", PartCopy, by="Ada", blob="blobs/of/nothing")
+    seen = await desk.until(review, lambda seen: seen.gate == "report")
+    assert seen.total == TOTAL
     before, asked = await review.published(), len(desk.server.bodies)
     await review.overrule(1, "include", reason="its arm B", by="Bob")
     await desk.until(review, lambda seen: seen.gate == "full_texts")
@@ -403,6 +413,9 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     assert {decision.record for decision in again} >= set(range(0, TOTAL, 4))
     assert after.state.amendments[0].keys == ("criteria.E1",)
     assert seen.again > 1
+    await review.finish()
+    await review.approve(by="Ada")
+    await desk.reviews[0].result()
 
 
 async def test_a_decision_that_no_worker_takes_is_refused_in_a_line(
@@ -482,24 +495,3 @@ async def test_a_review_that_is_cancelled_reports_what_there_is(desk: Desk) -> N
         await desk.reviews[0].result()
     flow = (await review.published()).report.flow
     assert (flow.screened, flow.unread, flow.open, flow.faults()) == (1, 39, 0, ())
-
-
-async def test_every_message_may_reach_a_review(desk: Desk) -> None:
-    review = await desk.start()
-    await review.pause()
-    await desk.until(review, lambda seen: seen.paused)
-    await review.resume()
-    await desk.until(review, lambda seen: not seen.paused)
-    await desk.play(review)
-    await review.send("part", PartCopy, by="Ada", blob="blobs/of/nothing")
-    seen = await desk.until(review, lambda seen: seen.gate == "report")
-    assert seen.total == TOTAL
-    await review.overrule(1, "include", reason="its arm B", by="Bob")
-    await desk.until(review, lambda seen: seen.gate == "full_texts")
-    await desk.play(review)
-    await desk.until(review, lambda seen: seen.reports == 2)
-    await amend(review, AMENDED)
-    await review.finish()
-    await desk.until(review, lambda seen: seen.version == 2 and seen.gate == "report")
-    await review.approve(by="Ada")
-    await desk.reviews[0].result()

@@ -32,7 +32,7 @@ from tests.activities.review.test_bias import BEST
 from tests.client.web.visitor import app_of, fields_in, page_with, tree_of, visitor
 from tests.fake_openai import evidence_of, labels_by_work, role_of, says, sentences_of
 from tests.replay import Asked, Reply
-from tests.workflows.test_review import Desk, a_desk, amend, decide
+from tests.workflows.test_review import PATIENCE, POLL_SECONDS, Desk, a_desk, amend, decide
 
 TRIALS = 6
 EVENTS = (8, 12, 15, 20, 9, 14)
@@ -169,7 +169,7 @@ async def reported(desk: Desk, folder: Path, protocol: Protocol = PROTOCOL, tria
 
 async def decided(desk: Desk, review: Review) -> None:
     """A person decides all that waits after the full texts, until the report waits."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE):
         while (seen := await review.progress()).gate != "report":
             if seen.gate == "decisions":
                 await decide(review, 1, True, by="Ada", full_texts=True)
@@ -179,7 +179,7 @@ async def decided(desk: Desk, review: Review) -> None:
             elif seen.gate == "bias":
                 for row in await review.tasks():
                     await review.assess(row.record, {"5.3": "N"}, by="Ada", outcome=row.outcome)
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(POLL_SECONDS)
 
 
 async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, tmp_path: Path) -> None:
@@ -320,9 +320,9 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     await desk.until(review, lambda seen: seen.phase == "waiting")
     calls = len(desk.server.bodies)
     await review.resume()
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE):
         while len((await review.view()).searches) < 3:  # noqa: ASYNC110 - of another process
-            await asyncio.sleep(0.05)
+            await asyncio.sleep(POLL_SECONDS)
     await desk.until(review, lambda seen: seen.phase == "waiting")
     assert (asked_since(desk, calls), (await review.progress()).reports) == ({}, 2)
     # a decision that comes while it searches reaches the report
