@@ -32,8 +32,6 @@ class Plural(NamedTuple):
 
     one: str
     many: str
-    by: str = ""
-    """Name of the number among the values of a statement."""
 
 
 @contextmanager

@@ -228,8 +228,7 @@ class _Page:
         if self.report.answer:
             return
         for section in self.report.sections:
-            for number, passage in enumerate(section.passages[:FIRST], 1):
-                yield self._passage(passage, f"{section.id}-p{number}")
+            yield from map(self._passage, section.passages[:FIRST])
             if not section.passages:
                 yield from self._prose(("", section.claims[:FIRST]))
 
@@ -335,8 +334,7 @@ class _Page:
             yield from self._elsewhere(section)
             return
         yield from prose
-        for place, passage in enumerate(section.passages, start=1):
-            yield self._passage(passage, f"{section.id}-p{place}")
+        yield from map(self._passage, section.passages)
 
     def _elsewhere(self, section: ReportSection) -> Iterator[Text]:
         """Where the report says what was written for a section; nothing for one without claims."""
@@ -362,7 +360,7 @@ class _Page:
             if needed or not _says(answer, claim.text) or any(missing_numbers(claim.text, resting)):
                 yield claim
 
-    def _passage(self, passage: QuotedPassage, anchor: str) -> Group:
+    def _passage(self, passage: QuotedPassage) -> Group:
         reference = self.quotes.references[passage.evidence_id]
         supports = [Support(evidence_id=passage.evidence_id, quote=quote) for quote in passage.quotes]
         quotes = tuple(replace(quote, same=True) for quote in self.quotes.quotes("", supports))
