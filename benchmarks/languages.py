@@ -110,7 +110,8 @@ def main() -> int:
             chosen = random.Random(options.seed).sample(every, min(options.questions, len(every)))
             asked = [(name, question) for name, question, _ in chosen]
             index.search(asked[0][1], 1)
-            index.wait(ENCODED_SECONDS)
+            if (encoding := index.encoding_of(asked[0][1])) is not None:
+                encoding.wait(ENCODED_SECONDS)
             first, third = recall(index, asked)
             print(f"{asked_in} -> {written_in}: first {first:.1%}, among three {third:.1%}", flush=True)
             same = asked_in == written_in

@@ -83,11 +83,6 @@ class Encoding:
                 self._thread = threading.Thread(target=self._encode, name="library-encoding", daemon=True)
                 self._thread.start()
 
-    @property
-    def is_asked(self) -> bool:
-        """Tell whether a question has had the documents encoded."""
-        return self._thread is not None or not self._missing()
-
     def wait(self, seconds: float) -> bool:
         """Wait for the thread; whether all is encoded."""
         if self._thread is not None:

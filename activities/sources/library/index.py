@@ -98,10 +98,6 @@ class LibraryIndex:
         """List the languages of the documents and of a query that no encoder knows."""
         return sorted({*self.languages, language_of_question(query)} - {"", ENGLISH, *MULTILINGUAL})
 
-    def wait(self, seconds: float) -> bool:
-        """Wait until the vectors that questions asked for so far are made; whether they are."""
-        return all(encoding.wait(seconds) for encoding in self._encodings.values() if encoding.is_asked)
-
     @property
     def count(self) -> int:
         return len(self.numbers)

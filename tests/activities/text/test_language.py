@@ -139,9 +139,12 @@ def test_a_folder_is_encoded_for_the_language_of_the_question(tmp_path: Path) ->
     (folder / "fee.txt").write_text("The members of the club pay their yearly fee until the end of March.")
     (folder / "bus.txt").write_text("The bus stops at the northern gate while the street is being repaired.")
     index = Libraries(tmp_path / "cache").open(folder)
-    found, _ = index.search("Wo h\u00e4lt der Bus w\u00e4hrend der Bauarbeiten an der Stra\u00dfe?", 1)
+    question = "Wo h\u00e4lt der Bus w\u00e4hrend der Bauarbeiten an der Stra\u00dfe?"
+    found, _ = index.search(question, 1)
     assert [item.document.title for item in found] == ["bus"]
-    assert index.wait(60), "the vectors of the other encoder were not asked for"
+    encoding = index.encoding_of(question)
+    assert encoding is not None
+    assert encoding.wait(60)
 
 
 def test_without_room_to_unpack_the_model_no_language_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
