@@ -350,7 +350,7 @@ class OpenAIModel:
         """
         from activities.models.transport import translated
 
-        failure = translated(question, error, has_key=self._servers.is_let_in(question.address))
+        failure = translated(question, error, has_key=self._servers.sends_key(question.address))
         if pieces.everything:
             failure.usage = self._usage(question, pieces)
         if failure.category == "context_length":

@@ -141,8 +141,8 @@ class Servers:
     def breaker(self, where: Address, choice: ModelChoice) -> Breaker:
         return self._breakers.setdefault((where.shown, choice.model), Breaker())
 
-    def is_let_in(self, where: Address) -> bool:
-        """Return whether this server is sent a key."""
+    def sends_key(self, where: Address) -> bool:
+        """Tell whether a key goes to this server."""
         return bool(key_for(self._settings, where.shown) or where.authorization or where.query)
 
     def client(self, where: Address) -> "AsyncOpenAI":
