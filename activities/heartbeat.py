@@ -96,3 +96,9 @@ def on_last_attempt() -> bool:
     info = activity.info()
     attempts = info.retry_policy.maximum_attempts if info.retry_policy else 0
     return 0 < attempts <= info.attempt
+
+
+def has_timed_out() -> bool:
+    """Tell whether the server has given up the attempt under way, and nobody wants it cancelled."""
+    why = activity.cancellation_details() if activity.in_activity() else None
+    return why is not None and (why.timed_out or why.not_found) and not why.cancel_requested

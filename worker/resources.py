@@ -13,7 +13,7 @@ from temporalio.common import RawValue
 
 from activities.contracts.evidence import ModelChoice
 from activities.evidence_store import EvidenceStore
-from activities.heartbeat import on_last_attempt
+from activities.heartbeat import has_timed_out, on_last_attempt
 from activities.permits import Permits
 from activities.prepare_activity import PrepareActivities
 from activities.private_files import private_home
@@ -178,7 +178,7 @@ class LateModel:
             # in the event loop: a first import in a thread beside another one is not worth the risk
             from activities.models.client import OpenAIModel
 
-            self._model = OpenAIModel(self._settings, self._store)
+            self._model = OpenAIModel(self._settings, self._store, has_timed_out)
         return self._model
 
     async def context(self, choice: ModelChoice) -> int:

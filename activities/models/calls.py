@@ -8,13 +8,14 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Generic, TypeVar
 
-from temporalio import activity
-
 T = TypeVar("T")
 
 
 class Calls(Generic[T]):
-    def __init__(self) -> None:
+    """Calls by their key. `has_timed_out` tells of the attempt under way that the server has given it up."""
+
+    def __init__(self, has_timed_out: Callable[[], bool]) -> None:
+        self._has_timed_out = has_timed_out
         self._under_way: dict[str, asyncio.Task[T]] = {}
 
     async def once(self, key: str, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
@@ -31,7 +32,7 @@ class Calls(Generic[T]):
         except asyncio.CancelledError:
             if (own := asyncio.current_task()) and not own.cancelling():
                 return await self.once(key, ask)  # who ended the call was another one
-            if not _has_timed_out():
+            if not self._has_timed_out():
                 call.cancel()
                 await asyncio.wait([call])
             raise
@@ -40,9 +41,3 @@ class Calls(Generic[T]):
         del self._under_way[key]
         if not call.cancelled():
             call.exception()  # of one that nobody waits for any more, too
-
-
-def _has_timed_out() -> bool:
-    """Say whether the server has given up the attempt under way, and nobody wants it cancelled."""
-    why = activity.cancellation_details() if activity.in_activity() else None
-    return why is not None and (why.timed_out or why.not_found) and not why.cancel_requested

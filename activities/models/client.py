@@ -77,12 +77,16 @@ def _refusal(error: "APIStatusError | ReportedError") -> tuple[int, dict[str, ob
 
 
 class OpenAIModel:
-    """The only interface to a language model. Make one a worker and close it with `aclose`."""
+    """The only interface to a language model. Make one a worker and close it with `aclose`.
 
-    def __init__(self, settings: Settings, store: EvidenceStore) -> None:
+    `has_timed_out` tells of the attempt under way that the server has given it up: its call goes on."""
+
+    def __init__(
+        self, settings: Settings, store: EvidenceStore, has_timed_out: Callable[[], bool] = bool
+    ) -> None:
         self._settings = settings
         self._answers = PaidAnswers(store)
-        self._calls: Calls[tuple[RawAnswer, Usage]] = Calls()
+        self._calls: Calls[tuple[RawAnswer, Usage]] = Calls(has_timed_out)
         self._memory = CapabilityMemory(store)
         self._servers = Servers(settings)
 

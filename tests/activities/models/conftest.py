@@ -9,6 +9,7 @@ from pydantic import BaseModel, SecretStr
 
 from activities.contracts.evidence import Allowance, ModelChoice
 from activities.evidence_store import EvidenceStore
+from activities.heartbeat import has_timed_out
 from activities.models.base import Completion
 from activities.models.client import OpenAIModel
 from activities.settings import Settings
@@ -79,7 +80,7 @@ async def worker(settings: Settings, store: EvidenceStore) -> AsyncIterator[Work
     async with AsyncExitStack() as stack:
 
         def start(**changed: object) -> Asker:
-            model = OpenAIModel(settings.model_copy(update=changed), store)
+            model = OpenAIModel(settings.model_copy(update=changed), store, has_timed_out)
             stack.push_async_callback(model.aclose)
             return Asker(model, ModelChoice(backend="openai", model="m"))
 
