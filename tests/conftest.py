@@ -18,6 +18,7 @@ from hypothesis import settings
 from platformdirs import user_cache_path
 from temporalio.client import Client
 
+from activities import processes
 from activities.processes import one_blas_thread
 from client.connection import open_client
 from client.embedded.binary import find_temporal, free_port
@@ -29,6 +30,7 @@ gc.disable()  # what is collected stays: to look through it again and again take
 with one_blas_thread():
     import numpy  # noqa: F401 - as in a worker
 
+processes.start = forks.start_process
 SERVER_SECONDS = 40.0
 
 # on a shared machine an example may be slow; a build must not depend on which examples were drawn: it draws

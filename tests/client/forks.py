@@ -160,7 +160,6 @@ def start_process(command: Iterable[str], environment: Mapping[str, str], **how:
         return Child(pid)
 
 
-processes.start = start_process
 _socket: list[socket.socket] = []
 """Where requests are sent; a fork has that of the process from which it forked."""
 
@@ -198,6 +197,7 @@ def serve(requests: socket.socket) -> None:
     gc.collect()
     gc.freeze()
     signal.signal(signal.SIGCHLD, signal.SIG_IGN)  # nobody waits for the forks
+    processes.start = start_process
     requests.send(b"+")
     while requests in select.select([requests, sys.stdin], [], [])[0]:
         request, streams, _, _ = socket.recv_fds(requests, REQUEST_BYTES, 4, socket.MSG_CMSG_CLOEXEC)
