@@ -6,6 +6,9 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 
 import pytest
+import rispy
+from bibtexparser.entrypoint import parse_string
+from docx import Document
 from lxml import html as lxml_html
 
 from activities.contracts.evidence import Evidence
@@ -16,11 +19,6 @@ from tests.activities.report.generated import generated
 from tests.activities.report.rendered import citation_faults, faults
 
 
-def defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool = True) -> list[str]:
-    """What is wrong with a report, in any of its formats; empty when nothing is."""
-    return list(_defects(report, documents, pdf=pdf))
-
-
 def _strings(page: lxml_html.HtmlElement, path: str) -> list[str]:
     """The values of attributes that a path finds."""
     elements = page.xpath(path)
@@ -28,7 +26,8 @@ def _strings(page: lxml_html.HtmlElement, path: str) -> list[str]:
     return [str(value) for value in elements if isinstance(value, str)]
 
 
-def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) -> Iterator[str]:
+def defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) -> Iterator[str]:
+    """Name what is wrong with a report in any of its formats."""
     yield from (f"audit: {problem}" for problem in faults(report, documents))
     if not report.title:
         yield "no title"
@@ -56,23 +55,17 @@ def _defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) ->
     passages = any(section.passages for section in report.sections)
     if not passages and page.xpath("count(//span[@class='claim'])") != len(shown):
         yield "html: not every claim is printed once"
-    import rispy
-    from bibtexparser.entrypoint import parse_string
-
     library = parse_string(render(report, "bibtex").decode())
     if library.failed_blocks or len(library.entries) != len(report.references):
         yield "bibtex: not read back with every reference"
     if len(rispy.loads(render(report, "ris").decode())) != len(report.references):
         yield "ris: not read back with every reference"
-    from docx import Document
-
-    document = Document(io.BytesIO(render(report, "docx")))
-    if not document.paragraphs:
+    if not Document(io.BytesIO(render(report, "docx"))).paragraphs:
         yield "docx: empty"
     if pdf and not render(report, "pdf").startswith(b"%PDF"):
         yield "pdf: none"
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(8))
 def test_a_generated_report_has_no_structural_defect(seed: int) -> None:
-    assert defects(*generated(seed), pdf=seed % 6 == 0) == []
+    assert [*defects(*generated(seed), pdf=seed % 4 == 0)] == []
