@@ -102,8 +102,9 @@ class BudgetMachine(RuleBasedStateMachine):
     def what_is_used_and_held_stays_within_the_limits(self) -> None:
         budget = self.budget
         assert (budget.limits.max_tokens, budget.limits.max_cost_microusd) == self.limit
-        assert budget.used.tokens + budget.held("tokens") <= self.limit[0]
-        assert budget.spent_microusd + budget.held("cost_microusd") <= self.limit[1]
+        promised = sum((*budget.reservations.values(), *budget.leases.values()), start=Spend())
+        assert budget.used.tokens + promised.tokens <= self.limit[0]
+        assert budget.spent_microusd + promised.cost_microusd <= self.limit[1]
 
     @invariant()
     def what_all_have_really_used_stays_within_the_limits(self) -> None:
