@@ -33,18 +33,16 @@ COMMAND, SUPERVISOR, WORKER = "client.cli.main", "client.embedded.supervisor", "
 """The modules that are forked: each has a function `main`, which ends its process."""
 IMPORTED = (
     "numpy",  # first, with one thread
-    *("activities.report.formats.markdown", "activities.report.formats.page"),
-    *("activities.report.parts.conclusions", "activities.report.parts.readings"),
-    *("activities.report.run_folder", "client.api", "client.blocking", "client.cli.ask"),
-    *("client.cli.gate", "client.cli.results", "client.cli.review", "client.cli.runs", "client.cli.screen"),
-    *("client.cli.servers", "client.cli.sources", "client.cli.steering"),
-    *("client.reports.answer_panel", "client.reports.finished", "client.reports.load"),
-    *("client.reviews.review", "client.run", "client.runs.destinations", "client.runs.follow"),
-    *("client.runs.revising", "client.runs.start", "rich.table"),
-    *(WORKER, "worker.build", "worker.metrics", "worker.rate_gate_holder", "workflows.modes"),
-    *("workflows.refresh", "workflows.review.workflow", "activities.models.client"),
-    *("activities.report.assemble", "activities.roles.writer", "activities.text.ranking"),
-    *("anyio._backends._asyncio", "workflows.auto", "workflows.deep"),
+    *(
+        f"client.cli.{name}"
+        for name in ("ask", "gate", "results", "review", "runs", "screen", "servers", "sources")
+    ),
+    *(f"client.{name}" for name in ("reports.answer_panel", "reports.finished", "runs.revising")),
+    *(f"worker.{name}" for name in ("daemon", "build", "metrics", "rate_gate_holder")),
+    *(f"workflows.{name}" for name in ("auto", "deep", "refresh", "review.workflow")),
+    *(f"activities.report.{name}" for name in ("assemble", "formats.markdown", "run_folder")),
+    *(f"activities.report.parts.{name}" for name in ("conclusions", "readings")),
+    *("activities.models.client", "activities.roles.writer", "anyio._backends._asyncio"),
 )
 """Modules that most commands or workers import. None of them starts a thread, which a fork would not have."""
 NUMBER = struct.Struct("q")
