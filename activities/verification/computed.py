@@ -87,7 +87,8 @@ STATISTIC = re.compile(
 """A row of a statistic with what it gives (`Computed.rows`)."""
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
-_LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|[^:=()]{1,20}:(?=\s))\s*+")
+_LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|(?!\d[\d.,]*\s:)[^:=()]{1,20}:(?=\s))\s*+")
+"""The label of a figure, or words in front of a computation; `43 : 120` is a quotient."""
 _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
 _FRACTION = re.compile(r"(?<!\d\d)(?<=\d)\u2044")
@@ -152,7 +153,12 @@ class Expression:
             self.tree = ast.parse(rest.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.tree = ast.Constant(...)
+        self.shown = {operand.shown for operand in self.operands.values()}
         self.values = {*chain.from_iterable(self.readings.values())}
+
+    def shared(self, result: "Result") -> int:
+        """Count the numbers that it has in common with another computation."""
+        return len(self.shown & result.of.shown)
 
     def _named(self, match: re.Match[str]) -> str:
         """Name a figure, which may stand beside a unit."""
@@ -235,12 +241,13 @@ class Result:
 
     def row(self, operand: Operand) -> str:
         """Return the expression with what it gives, as a number prints it or should have."""
-        if isinstance(self.value, Estimate):
-            last_place = Decimal(1).scaleb(-self.value.places)
-            value, low, high = (f"{rounded_to(exact, last_place):f}" for exact in self.values)
-            return f"{self.value.shown} = {value} ({low} to {high})"
         if isinstance(operand, Date) or isinstance(self.value, date):
             return f"{self.of.text} = {self.value}"
+        if isinstance(self.value, Estimate):
+            # the last place of the finer of both: 0.00 says nothing of a ratio of 0.004
+            last_place = Decimal(1).scaleb(-self.value.places) + 0 * operand.value
+            value, low, high = (f"{rounded_to(exact, last_place):f}" for exact in self.values)
+            return f"{self.value.shown} = {value} ({low} to {high})"
         value = f"{rounded_to(self.value, operand.value):f}"
         is_printed = any(_rounds(abs(self.value), printed) for printed in _printed(operand))
         sign = "-" if value.startswith("-") else ""
@@ -317,20 +324,39 @@ class Computations:
             if not giving:
                 failed.append(number)
                 continue
-            made = min(giving, key=lambda result: self._by_chance(result, number, text))
+            made = min(giving, key=lambda result: self._by_chance(result, number, text, works))
             self._texts.setdefault(made.of.text, text)
             made.add_steps(rows)
             rows[made.row(number)] = None
-        constants = {n.shown for row in rows for n in figures(row) if n.value in FACTORS}
-        failed = [number for number in failed if number.shown not in constants]
+        constants = {n.value for row in rows for n in figures(row) if n.value in FACTORS}
+        failed = [
+            number
+            for number in failed
+            if number.percent or not (number.value in constants or self._is_hundred(number, text, works))
+        ]
         failure = self._failure(failed[0], text) if failed else ""
         return Computed(tuple(rows), tuple(number.shown for number in failed), failure)
 
-    def _by_chance(self, result: Result, number: Number, text: str) -> tuple[bool, bool]:
-        """Tell whether a result is a percentage without a hundred, and whether it is that of another text."""
-        first = self._texts.get(result.of.text, text)
+    def _is_hundred(self, number: Number, text: str, works: Sequence[str]) -> bool:
+        """Tell whether a number is the 100 people of whom a text says what a work says in percent.
+
+        A work states the percentage, or what is computed is of percentages."""
+        others = [other for other in figures(text) if other.value != 100]
+        computed = [r.of.values for r in self.results if any(r.prints(other, text) for other in others)]
+        said = [other.values for other in others if not other.percent]
+        shares = {share.value for work in works for share in figures(work) if share.percent}
+        return number.value == 100 and not shares.isdisjoint(chain(*said, *computed))
+
+    def _by_chance(self, result: Result, number: Number, text: str, works: Sequence[str]) -> tuple[int, ...]:
+        """Rank a result by how likely it is the number by chance, the least likely first.
+
+        It is a percentage without a hundred, of numbers of other works, rounded, or that of another text."""
         is_share = number.percent is not True or "100" in result.of.text
-        return not is_share, first not in text and text not in first
+        operands = (operand.shown for operand in result.of.operands.values() if isinstance(operand, Number))
+        foreign = sum(any(missing_numbers(shown, works)) for shown in operands)
+        is_rounded = number.values.isdisjoint(map(abs, result.values))
+        first = self._texts.get(result.of.text, text)
+        return not is_share, foreign, is_rounded, first not in text and text not in first
 
     def filled(self, text: str, language: str) -> str:
         """Return a text with the figures in the places that it leaves to its computations."""
@@ -357,7 +383,7 @@ class Computations:
                 values[name] = [value for value in readings if value in allowed]
             if not values[name] and giving:
                 values[name] = [*dict.fromkeys(v for result in giving for v in result.readings(operand))]
-                steps.append((giving[0], operand))
+                steps.append((max(giving, key=expression.shared), operand))
         known = steps or any(map(self._stated.intersection, values.values()))
         # constants alone compute nothing
         count = MAX_WAYS if known and _is_computed(expression.tree) else 0

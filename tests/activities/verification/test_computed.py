@@ -55,8 +55,13 @@ QUOTES = (
         # people of whom something computed is said
         ("Of 1,000 patients 427 had an event.", ["209 + 218"], []),
         ("Of 1,000 patients 358 had an event.", ["43 / 120 * 1,000"], ["43 / 120 * 1,000 = 358"]),
+        ("Of 1,000 patients 358 had an event.", ["43 / 120 * 1000"], ["43 / 120 * 1000 = 358"]),
+        ("Von 1.000 hatten es 358.", ["43 / 120 * 1000"], ["43 / 120 * 1000 = 358"]),
         ("Of 100 patients 64 had none.", ["100 - 36"], ["100 - 36 = 64"]),
-        ("That is 28 more per 100 patients.", ["36 - 7.7"], []),
+        ("That is 28 more per 100 patients.", ["36 - 7.7"], ["36 - 7.7 = 28"]),  # 36 is a percentage
+        ("Of 100 patients 35 had none.", ["209 + 1"], []),
+        # a colon divides in German
+        ("Das sind 35,8 %.", ["43 : 120 * 100"], ["43 / 120 * 100 = 35,8 %"]),
         # a label has a blank behind its colon
         ("It was 8%.", ["218: 209 * 100"], []),
         # no search, no chance
@@ -337,6 +342,20 @@ def test_a_number_word_and_an_ordinal_are_no_rounded_result(text: str, follows: 
     assert shared.rows == ("49 * 67.3 / 100 = Thirty-three",)
 
 
+def test_a_stated_percentage_may_be_said_of_a_hundred_people() -> None:
+    works = ("More than 60% of the population died within 12 months.",)
+    assert not computed_from("More than 60 of 100 people died.", (), works, works).missing
+    for text in ("More than 12 of 100 people died.", "It fell by 60% or 100."):
+        assert computed_from(text, (), works, works).missing == ("100",)
+
+
+def test_of_several_computations_the_one_of_the_cited_work_without_rounding_is_shown() -> None:
+    work, other = "20 and 6 points in 3 groups, 43 in all.", "In the other trial 40 and 26 points."
+    shown = ["40 - 26", "43 / 3", "20 - 6"]
+    made = Computations(shown, [work, other], [work, other]).of("It fell by 14 points.", [work])
+    assert made.rows == ("20 - 6 = 14",)
+
+
 @pytest.mark.parametrize(
     ("text", "shown", "computed"),
     [
@@ -426,6 +445,19 @@ def test_a_comma_within_a_number_of_a_statistic_parts_no_numbers() -> None:
     row = "risk_ratio(300, 1,000, 260, 1,000)"
     made = computed_from("It was 1.15 (1.00 to 1.33).", [row], works, works)
     assert made.rows == ("risk_ratio(300, 1000, 260, 1000) = 1.15 (1.00 to 1.33)",)
+
+
+def test_a_small_statistic_is_shown_with_the_decimals_of_its_sentence() -> None:
+    works = ("1 of 5000 had it, and 250 of 5000 of the others.",)
+    text = "The risk ratio was 0.004 (0.001 to 0.028)."
+    made = computed_from(text, ["risk_ratio(1, 5000, 250, 5000)"], works, works)
+    assert (made.rows, made.missing) == (("risk_ratio(1, 5000, 250, 5000) = 0.004 (0.001 to 0.028)",), ())
+
+
+def test_a_step_is_the_computation_with_numbers_of_what_it_is_a_step_of() -> None:
+    works = ("The repair cost 660 plus VAT at 20%; 198 was charged and 66 is due.",)
+    made = computed_from("It is 792.", ["198 - 66", "660 * 20 / 100", "660 + 132"], works, works)
+    assert made.rows == ("660 * 20 / 100 = 132", "660 + 132 = 792")
 
 
 @pytest.mark.parametrize(
