@@ -1,6 +1,7 @@
 """Sentences of a document, each with the exact run of text that contains it.
 
-Sentence ends come from `sentencex`, which knows some 300 languages.
+Sentence ends come from `sentencex`, which knows some 300 languages; where it differs from `nupunkt` on the
+bundled sample, in one sentence of seventy, it is right more often.
 """
 
 import re
@@ -39,14 +40,24 @@ _BULLET = re.compile(r"^[-*+\u2022\u2013][ \t]+")
 """What marks an item of a list and says nothing, unlike the number of a clause."""
 _SAYS = re.compile(r"[.!\u3002\uff01\u0964][\"'\u201d\u300d)\]]*$|^[^:\uff1a]{2,60}(?:: |\uff1a)\S")
 """A sentence with its stop; a label with what it says, as lists and rows of tables have them."""
-_CLOSING = re.compile(r"[*_\"')\]\u201d\u300d]+(?=\s)")
-"""Marks that end what stands before them, where the splitter puts them behind the end: `**Jobs hang.**`."""
+_RAISED = "[\u00b9\u00b2\u00b3\u2070-\u2079]"
+_CLOSING = re.compile(rf"(?:[*_\"')\]\u201d\u300d]+|{_RAISED}(?:[,\u2013-]?{_RAISED})*)(?=\s)")
+"""Marks that end what stands before them, where the splitter puts them behind the end: `**Jobs hang.**`, and
+raised numbers of notes."""
 _FIRST_WORD = re.compile(r"\s*([^\W\d_]{2,}(?=[\s,;.])|[\u00aa\u00ba])")
+_ENUMERATOR = re.compile(r"\s?\(?(?:[ivx]{1,4}|[a-h]|\d{1,2})\) ")
+"""The mark of an item within a sentence: `either i) two years of one or ii) two of the other`."""
+_SAYS_ALL = re.compile(r"[.!?\u3002\uff01\uff1f][\"'\u201d)\]]*\s?$")
 _UNIT = re.compile(
     r"(?:[^\W\d_]/[^\W\d_]|(?<!\d)\d{1,3}(?:[.,]\d+)?[ \u00a0\u202f]?[ghdsmlLKVW])\.[\ue000-\uf7ff]*\s+"
 )
-"""A unit of one letter at the end of a sentence, maybe with marks of citations behind it, and at most three
-digits before it: `In 1995 L. Smith` names somebody."""
+"""A unit of one letter at the end of a sentence, maybe with marks of citations behind it.
+
+Its number has at most three digits: `In 1995 L. Smith` names somebody."""
+_GLUED = re.compile(r"(?<=[\w)\]][a-z)\]])\.(?=[A-Z][a-z]{2})")
+"""A stop with a sentence right behind it."""
+_NOTED = re.compile(r"(?<=[a-z]{4}\.)(?<!para\.)(?<!sect\.)\d{1,3}(?:[,\u2013-]\d{1,3})*(?=\s+[A-Z])")
+"""The number of a note or reference right behind a stop: `lowered mortality.12 However`."""
 _INITIAL = re.compile(r"\W*[^\W\d_]\.\s*")
 _ORDINAL = re.compile(r"(?<![\d.,])\d{1,2}\.\s*$")
 ORDINALS = frozenset(
@@ -121,12 +132,12 @@ def split(
 ) -> tuple[Sentence, ...]:
     """Return the quotable sentences of a text, short ones included, in order."""
     text, own = text[:MAX_TEXT], kind in OF_THE_USER
-    whole, heading = normalise(text), heading_of(title, text)
+    whole = normalise(text)
+    heading = heading_of(title, text)
     result: list[Sentence] = []
     for start, end, label in _labelled(text, by_user=own):
         if NEVER_QUOTED.search(label.casefold()):
             continue
-        before_findings = kind not in NOT_STUDIES and not holds_findings(label)
         for run in _runs(text, start, end, label, language, by_user=own):
             quote = _BULLET.sub("", text[run.start : run.end].strip().lstrip(":;,. "))
             plain = normalise(quote)
@@ -134,10 +145,19 @@ def split(
             may_stand = quotable(plain, own=True, row=run.is_row) and plain in whole
             if not may_stand or _CAPTION.match(quote) or quote_fault(plain, heading):
                 continue
-            paragraph = "" if run.is_row else _around(text, run)
-            is_short = not (own or quotable(plain, row=run.is_row))
-            place, fields = run.start / len(text), (run.head, run.is_row, before_findings, language)
-            result.append(Sentence(evidence_id, quote, place, *fields, paragraph, is_short))
+            result.append(
+                Sentence(
+                    evidence_id=evidence_id,
+                    quote=quote,
+                    place=run.start / len(text),
+                    head=run.head,
+                    is_row=run.is_row,
+                    before_findings=kind not in NOT_STUDIES and not holds_findings(label),
+                    language=language,
+                    paragraph="" if run.is_row else _around(text, run),
+                    is_short=not (own or quotable(plain, row=run.is_row)),
+                )
+            )
     return tuple(result)
 
 
@@ -210,7 +230,8 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
         first = _FIRST_WORD.match(text, start)
         before = text[slice(*spans[-1])] if spans else ""
         goes_on = _INITIAL.fullmatch(before) or (language in ORDINALS and _ORDINAL.search(before))
-        if before and (goes_on or (first and first[1].islower())):
+        inside = _ENUMERATOR.match(text, start, end) and not _SAYS_ALL.search(before)
+        if before and (goes_on or inside or (first and first[1].islower())):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
@@ -220,7 +241,8 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
 def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
     """Return the sentences of the library; one of too many characters once more without its quotation marks.
 
-    It parts nothing within quotation marks, and of `\u201eAnfang" Ende` it misses the second."""
+    A stop without a blank behind it (`in adults (GAF).Fifty-eight`) ends one too. It parts nothing within
+    quotation marks, and of `\u201eAnfang" Ende` it misses the second."""
     for boundary in sentencex.get_sentence_boundaries(language, text):
         start, end = boundary["start_index"], boundary["end_index"]
         piece = text[start:end]
@@ -228,9 +250,14 @@ def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
             yield from ((start + first, start + last) for first, last in _ends(plain, language))
         elif language == "th":
             yield from ((start + part.start(), start + part.end()) for part in _THAI.finditer(piece))
+        elif mark := _ENUMERATOR.match(piece):  # the library ends nothing behind it
+            first, *others = [*_ends(piece[mark.end() :], language)] or [(0, 0)]
+            yield start, start + mark.end() + first[1]
+            yield from ((start + mark.end() + one, start + mark.end() + last) for one, last in others)
         else:
-            inner = (start + place for place in ends_at_units(piece))
-            yield from pairwise([start, *inner, end])
+            stops = (stop.end() for stops in (_GLUED, _NOTED) for stop in stops.finditer(piece))
+            inner = {*stops, *ends_at_units(piece)}
+            yield from pairwise([start, *(start + place for place in sorted(inner)), end])
 
 
 def ends_at_units(text: str) -> list[int]:

@@ -102,6 +102,15 @@ def test_a_heading_glued_to_a_sentence_begins_a_part(glued: str) -> None:
     assert (last.before_findings, last.quote) == (False, "The drug lowers pain in older adults.")
 
 
+def test_a_stop_without_a_blank_and_the_marks_of_items_within_a_sentence_are_read_as_such() -> None:
+    """As abstracts have them whose lines were joined."""
+    first = "Adults were randomized to either i) two years of group therapy (MBT) or ii) one year of support."
+    second = "Outcome was read by a blinded rater of function (GAF)."
+    third = "Fifty-eight patients completed two years of the treatment that they were given."
+    text = f"{first} {second}{third}"
+    assert [one.quote for one in split("x", text)] == [first, second, third]
+
+
 def rows(text: str) -> list[tuple[str, str]]:
     """What stands over each row, and the row."""
     return [(unit.head, text[unit.start : unit.end]) for unit in units(text) if unit.is_row]
@@ -256,9 +265,37 @@ def test_clauses_keep_their_numbers_and_labels_of_studies_are_fields_of_a_users_
     ]
 
 
+def test_a_label_that_is_glued_to_a_number_ends_the_sentence_before_it() -> None:
+    text = (
+        "RESULTS: Mortality fell in those who took it (P<0.05).CONCLUSION: It lowers mortality in adults too."
+    )
+    found = sentences(Evidence(evidence_id="a", source="s", title="", text=text))
+    assert found[1].quote == "It lowers mortality in adults too."
+
+
 def test_a_short_line_that_ends_with_the_stop_of_its_script_is_no_heading() -> None:
     lines = (
         "\u9505\u7089\u4ece\u661f\u671f\u4e00\u8d77\u505c\u6b62\u5de5\u4f5c\u3002",
         "\u674e\u660e\u53d6\u5f97\u4e24\u4efd\u62a5\u4ef7\u3002",
     )
     assert [unit.is_row for unit in units("\n\n".join(lines))] == [False, False]
+
+
+@pytest.mark.parametrize("marks", [("1,2", "3"), ("\u00b9,\u00b2", "\u00b3")])
+def test_the_number_of_a_note_behind_a_stop_ends_its_sentence(marks: tuple[str, str]) -> None:
+    first, second = (
+        f"{text}{mark}"
+        for text, mark in zip(
+            (
+                "The drug lowered mortality in every trial.",
+                "It lasted for two years in most of them.",
+            ),
+            marks,
+            strict=True,
+        )
+    )
+    last = "See para.4 The tenant pays the rent on time."
+    document = Evidence(
+        evidence_id="doc:1", source="library", title="Report", text=f"{first} {second} {last}"
+    )
+    assert [sentence.quote for sentence in sentences(document)] == [first, second, last]
