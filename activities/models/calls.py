@@ -2,13 +2,25 @@
 
 An attempt at a step times out where its worker stood still (a machine that slept, or was too busy to send a
 heartbeat). Its call goes on when the worker does, and the attempt that follows waits for the same answer.
+Where the run has ended meanwhile none follows; the server tells an attempt the same.
 """
 
 import asyncio
 from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 T = TypeVar("T")
+
+JOIN_SECONDS = 8.0
+"""Time in which an attempt that follows asks: those that a step has left begin after 1, 2 and 4 seconds."""
+
+
+@dataclass(eq=False, slots=True)
+class _Call(Generic[T]):
+    task: asyncio.Task[T]
+    waiting: int = 0
+    """Attempts that wait for its answer."""
 
 
 class Calls(Generic[T]):
@@ -16,28 +28,38 @@ class Calls(Generic[T]):
 
     def __init__(self, has_timed_out: Callable[[], bool]) -> None:
         self._has_timed_out = has_timed_out
-        self._under_way: dict[str, asyncio.Task[T]] = {}
+        self._under_way: dict[str, _Call[T]] = {}
 
     async def once(self, key: str, ask: Callable[[], Coroutine[Any, Any, T]]) -> T:
         """Ask a question, or wait for the answer to the same one, by its key.
 
-        Who is cancelled ends the call, but for an attempt that timed out: the next one waits for its answer.
+        Who is cancelled ends the call. That of an attempt that timed out ends when no other one asks for it.
         """
         call = self._under_way.get(key)
         if call is None:
-            call = self._under_way[key] = asyncio.create_task(ask())
-            call.add_done_callback(lambda done: self._end(key, done))
+            call = self._under_way[key] = _Call(asyncio.create_task(ask()))
+            call.task.add_done_callback(lambda done: self._end(key, done))
+        call.waiting += 1
         try:
-            return await asyncio.shield(call)
+            return await asyncio.shield(call.task)
         except asyncio.CancelledError:
             if (own := asyncio.current_task()) and not own.cancelling():
                 return await self.once(key, ask)  # who ended the call was another one
-            if not self._has_timed_out():
-                call.cancel()
-                await asyncio.wait([call])
+            if self._has_timed_out():
+                asyncio.get_running_loop().call_later(JOIN_SECONDS, _end_unless_joined, call)
+            else:
+                call.task.cancel()
+                await asyncio.wait([call.task])
             raise
+        finally:
+            call.waiting -= 1
 
     def _end(self, key: str, call: asyncio.Task[T]) -> None:
         del self._under_way[key]
         if not call.cancelled():
             call.exception()  # of one that nobody waits for any more, too
+
+
+def _end_unless_joined(call: _Call[Any]) -> None:
+    if not call.waiting:
+        call.task.cancel()

@@ -20,6 +20,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
+from copy import copy
 from typing import TYPE_CHECKING
 
 from activities.contracts.errors import ModelDown, ModelError, ModelRefused
@@ -183,8 +184,9 @@ class OpenAIModel:
         try:
             raw, paid = await self._calls.once(question.key, lambda: self._paid(question, talk))
         except ModelError as error:
-            error.usage = talk.spent + error.usage
-            raise
+            failed = copy(error)  # another attempt may wait for the same call
+            failed.usage = talk.spent + error.usage
+            raise failed from None
         talk.spent += paid
         if raw.estimated:
             talk.notes.append(f"{talk.choice.model} reported no usage; it was estimated")

@@ -24,6 +24,7 @@ from activities.contracts.errors import (
     to_application_error,
 )
 from activities.contracts.evidence import ModelChoice
+from activities.models import calls as calls_under_way
 from activities.models.failures import scrub, translate, wait_of
 from tests.activities.models.conftest import GOOD, KEY, Asker, Workers
 from tests.fake_openai import JSON, PATH, SSE, Endless, FakeOpenAI, completion, events, fails, says
@@ -141,6 +142,30 @@ async def test_an_attempt_waits_for_the_call_of_one_that_timed_out(
     go_on.set()
     verdict, _ = await second
     assert (verdict.label, len(server.bodies)) == (GOOD["label"], calls)
+
+
+async def test_a_call_that_no_attempt_waits_for_is_ended(
+    ask: Asker, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a run that was cancelled or terminated the server says as little as of an attempt that timed out."""
+    monkeypatch.setattr(calls_under_way, "JOIN_SECONDS", 0.1)
+    endless = Endless()
+    server.script(endless)
+    attempt = ActivityEnvironment()
+    task = asyncio.create_task(attempt.run(ask.__call__))
+    await asyncio.to_thread(endless.started.wait, 10)
+    attempt.cancel(ActivityCancellationDetails(not_found=True))
+    with pytest.raises(asyncio.CancelledError):
+        await task
+    assert await asyncio.to_thread(endless.left.wait, 10), "the server is still writing"
+
+
+async def test_two_attempts_whose_repair_fails_are_charged_the_first_turn_once(
+    ask: Asker, server: FakeOpenAI
+) -> None:
+    server.script(says("no JSON"), *[fails(400, "no")] * 4)
+    both = await asyncio.gather(ask(), ask(), return_exceptions=True)
+    assert [error.usage.calls for error in both if isinstance(error, ModelError)] == [1, 1]
 
 
 @pytest.mark.invariant
