@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from activities.configuration.declaration import did_you_mean
 from activities.contracts.errors import ModelRefused
@@ -79,7 +80,7 @@ def client_of(
 
     direct = None
     if not reads_proxies(address, offline=offline):
-        direct = httpx.AsyncHTTPTransport(verify=address.startswith("https:"))  # else it reads certificates
+        direct = httpx.AsyncHTTPTransport(verify=urlsplit(address).scheme != "http")
     return httpx.AsyncClient(timeout=timeout, headers=headers, transport=direct)
 
 

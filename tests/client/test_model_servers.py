@@ -1,15 +1,17 @@
 """Model servers: those of this machine are found, and a model that a server does not have is refused."""
 
 import json
+import ssl
 from pathlib import Path
 
+import httpx
 import pytest
 
 from activities.settings import Settings, user_config_path
 from client import model_servers
 from client.embedded.binary import free_port
 from client.failures import BadInput
-from client.model_servers import check_models, local_servers
+from client.model_servers import check_models, client_of, local_servers
 from tests.client.harness import determinator, inside, processes_of
 from tests.fake_openai import PATH, FakeOpenAI, fails, says
 from tests.papers import QUESTION
@@ -72,3 +74,14 @@ def test_a_key_without_a_models_name_is_said_with_where_to_name_one(home: Path) 
         assert "llama-3, qwen-2" in line
         assert str(user_config_path()) in line
         assert not server.bodies
+
+
+@pytest.mark.parametrize("address", ["https://127.0.0.1:8443/v1", "HTTPS://127.0.0.1:8443/v1"])
+async def test_a_certificate_is_checked_however_https_is_spelled(address: str) -> None:
+    """The name of a scheme is read in any case, and the key goes to the server that is asked."""
+    async with client_of(address) as http:
+        transport = http._transport
+        assert isinstance(transport, httpx.AsyncHTTPTransport)
+        context = transport._pool._ssl_context
+        assert context is not None
+        assert context.verify_mode is ssl.CERT_REQUIRED
