@@ -63,7 +63,8 @@ def wilson(events: int, total: int, z: float) -> tuple[float, float, float]:
     """Return a share with its score interval (Wilson 1927); `z` of its level, 1.96 for 95 %."""
     share, square = events / total, z * z / total
     half = z * math.sqrt((share * (1 - share) + square / 4) / total)
-    return share, (share + square / 2 - half) / (1 + square), (share + square / 2 + half) / (1 + square)
+    low, high = ((share + square / 2 + end) / (1 + square) for end in (-half, half))
+    return share, max(low, 0.0), min(high, 1.0)
 
 
 def _score_interval(arms: Arms, z: float) -> Interval:

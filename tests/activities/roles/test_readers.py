@@ -33,6 +33,8 @@ def test_calls_add_up_by_model_and_a_repeated_one_counts_once(tmp_path: Path) ->
         "second reader a, all runs: found 6 of 8 planted errors (missed 25%, 95% interval 7% to 59%), "
         "refused 2 of 8 true sentences"
     )
+    (line,) = lines_of_readers({"a": Vigilance(planted=15, noticed=15)})
+    assert "(missed 0%, 95% interval 0% to 20%)" in line
 
 
 def test_a_home_that_cannot_be_written_stops_nothing(tmp_path: Path) -> None:
