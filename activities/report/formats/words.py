@@ -100,10 +100,11 @@ OF_RUN = frozenset(
 def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
     """Show how figures that no work states follow from quoted ones, each computation with what it gives.
 
-    One whose numbers all stand in its sentence is there to see. `shown`: the computations that a report shows
-    already, to which these are added.
+    One that goes on from another begins with its result; one whose numbers all stand in its sentence is
+    there to see. `shown`: the computations that a report shows already, to which these are added.
     """
     claims = [*claims]
+    results: dict[str, str] = {}
     rows: list[str] = []
     for claim, line in [(c, clean(row)) for c in claims for row in c.computed]:
         made, _equals, result = line.rpartition(" = ")
@@ -111,7 +112,10 @@ def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
         if made in shown or all(stated & number.values for number in figures(line)):
             continue
         shown.add(made)
-        computation = statistic(line) or line
+        goes_on = [left for left in results if made.startswith((f"{left} + ", f"{left} - "))]
+        first = max(goes_on, key=len, default="")
+        results[made] = result
+        computation = statistic(line) or f"{results.get(first, '')}{made.removeprefix(first)} = {result}"
         computation = computation.replace(" * ", "*").replace("*", " \u00d7 ").replace(" - ", " \u2212 ")
         name = _gives(claim, figures(result), claims) if claim.is_row else ""
         rows.append(f"{name}: {computation}" if name else computation)

@@ -270,7 +270,7 @@ def _field(
 ) -> CandidateField:
     """Put entries of cited items before those that were looked up, each once."""
     looked_up = [e for e in field.entries if not e.evidence_id and e.source != VOCABULARY] if field else []
-    entries = _each_once((*stated_entries, *looked_up))
+    entries = each_once((*stated_entries, *looked_up))
     if name == "regulatory":
         entries = _by_authority(entries)
     if name == "trials":
@@ -284,11 +284,27 @@ def _field(
     return CandidateField(name=name, status=status, silent=silent, read=read)
 
 
-def _each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
-    once: dict[tuple[str, str, str], FieldEntry] = {}
+def each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
+    """Keep of entries that say the same of one record the first, with the longer text."""
+    merged: list[FieldEntry] = []
     for entry in entries:
-        once.setdefault((entry.url or entry.evidence_id, entry.code, entry.text.casefold()), entry)
-    return list(once.values())
+        place = next((place for place, other in enumerate(merged) if _is_same(entry, other)), None)
+        if place is None:
+            merged.append(entry)
+            continue
+        other = merged[place]
+        longer = max(other, entry, key=lambda e: len(e.text))
+        quote = longer.quote or other.quote or entry.quote
+        merged[place] = other.replace(text=longer.text, code=other.code or entry.code, quote=quote)
+    return merged
+
+
+def _is_same(entry: FieldEntry, other: FieldEntry) -> bool:
+    """Tell whether two entries say the same of one record, or one the beginning of the other."""
+    same_record = (entry.url or entry.evidence_id) == (other.url or other.evidence_id)
+    shorter, longer = sorted((entry.text.casefold(), other.text.casefold()), key=len)
+    differ = entry.code and other.code and entry.code != other.code
+    return same_record and not differ and bool(shorter) and longer.startswith(shorter)
 
 
 def _by_authority(entries: Sequence[FieldEntry]) -> list[FieldEntry]:

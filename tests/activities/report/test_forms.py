@@ -160,6 +160,13 @@ def test_a_computation_that_its_sentence_shows_is_not_shown_again() -> None:
     assert steps([other, again], set()) == ["66 + 35 = 101"]
 
 
+def test_a_computation_that_goes_on_from_another_begins_with_its_result() -> None:
+    rows = ("(5 + 6) * 2 - 4 = 18", "(5 + 6) * 2 - 4 - 7 - 1 = 10", "(5 + 6) * 2 - 4 - 7 - 1 + 2 = 12")
+    account = Claim(id="s1.1", text="12 are left.", computed=rows)
+    expected = ["(5 + 6) \u00d7 2 \u2212 4 = 18", "18 \u2212 7 \u2212 1 = 10", "10 + 2 = 12"]
+    assert steps([account], set()) == expected
+
+
 def test_a_citation_stands_in_the_bracket_and_in_the_bold_words_that_it_ends() -> None:
     claim = DraftClaim(text="It fell (4% and 11%).", support=(ON_INFECTION,), stands_by="reader")
     marks = [CiteMark(at=at, works=(ON_INFECTION.evidence_id,)) for at in (11, 19)]
