@@ -4,15 +4,20 @@ import asyncio
 import random
 from collections import Counter
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from unittest import mock
 
 import pytest
 
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft
 from activities.settings import Settings
 from client.failures import NoAnswer
 from client.runs.query import read_events
 from tests.workflows.conftest import PATIENCE, Run, Stage, a_request
 from workflows.event_types import AgentEvent
+from workflows.events import EventLog
+from workflows.state import RunState
 from workflows.types import EventLogView
 
 STORY = {
@@ -65,6 +70,20 @@ async def test_the_events_of_a_deep_run_cover_every_step_and_each_paragraph_once
     ]
     assert {section for section, _, _ in paragraphs} == sections
     assert len(paragraphs) == len(set(paragraphs))
+
+
+def test_a_paragraph_replaces_the_one_before_it_and_an_empty_text_removes_one() -> None:
+    state, run = RunState(), mock.MagicMock()
+    run.context.state, run.context.section_id = state, "s1"
+    run.context.next_seq, run.context.timestamp = count(1).__next__, str
+    log = EventLog(run)
+    for texts in (("one", "two"), ("one", "other"), ("one", "other"), ("one",), ("one",), ("one", "two")):
+        claims = ((DraftClaim(text=text, state="stands"),) for text in texts)
+        log.stream_draft("s1", SectionDraft(paragraphs=tuple(DraftParagraph(claims=c) for c in claims)))
+    assert [
+        (event.number("paragraph"), event.text("text"), bool(event.data.get("replaces")))
+        for event in state.people.events
+    ] == [(1, "one", False), (2, "two", False), (2, "other", True), (2, "", True), (2, "two", True)]
 
 
 BREAKS = 40
