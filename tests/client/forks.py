@@ -28,6 +28,7 @@ from typing import Any, NoReturn
 
 from activities import processes
 from activities.processes import for_python, one_blas_thread
+from client.embedded.processes import PRIVATE_UMASK
 
 COMMAND, SUPERVISOR, WORKER = "client.cli.main", "client.embedded.supervisor", "worker.daemon"
 """The modules that are forked: each has a function `main`, which ends its process."""
@@ -52,6 +53,12 @@ SHOWN_BYTES = 20_000
 ROOT = Path(__file__).parents[2]
 PYTHONPATHS = (os.environ.get("PYTHONPATH"), for_python()["PYTHONPATH"])
 """With another one a process would import from elsewhere."""
+VARIES = ("stdout", "stderr", "cwd", "pass_fds", "preexec_fn")
+HOW: Mapping[str, Mapping[str, object]] = {
+    SUPERVISOR: {"stdin": subprocess.DEVNULL, "umask": PRIVATE_UMASK, "start_new_session": True},
+    WORKER: {"stdin": subprocess.DEVNULL, "umask": PRIVATE_UMASK},
+}
+"""How a fork is started, beside what varies; what is to be started in another way is executed."""
 EXECUTED = "PYTEST_PROCESSES_EXECUTED"
 """The variable of tests whose supervisors and workers are programs of their own."""
 execute = processes.start
@@ -145,11 +152,11 @@ def start_process(command: Iterable[str], environment: Mapping[str, str], **how:
     words = [*command]
     module, arguments = (words[3], words[4:]) if words[1:3] == ["-P", "-m"] else ("", [])
     forked = sys.platform == "linux" and EXECUTED not in os.environ
-    if module not in (SUPERVISOR, WORKER) or environment.get("PYTHONPATH") not in PYTHONPATHS or not forked:
+    fixed = {name: value for name, value in how.items() if name not in VARIES}
+    if fixed != HOW.get(module) or environment.get("PYTHONPATH") not in PYTHONPATHS or not forked:
         return execute(words, environment, **how)
-    log = how["stdout"].fileno()
     with open(os.devnull, "rb") as nothing:  # noqa: PTH123 - a device
-        streams = [nothing.fileno(), log, log]
+        streams = [nothing.fileno(), how["stdout"].fileno(), how["stderr"].fileno()]
         if module == SUPERVISOR:
             return start(arguments, environment, streams, module, how["cwd"])
         if (pid := os.fork()) == 0:
@@ -239,6 +246,7 @@ def _become(
         for number in {int(path.name) for path in Path("/proc/self/fd").iterdir()} - {0, 1, 2, *kept}:
             with suppress(OSError):
                 os.close(number)
+        os.umask(PRIVATE_UMASK)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGCHLD):
             signal.signal(number, signal.SIG_DFL)
