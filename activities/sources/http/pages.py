@@ -14,7 +14,7 @@ import re
 import socket
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from urllib.parse import urldefrag, urljoin, urlsplit
+from urllib.parse import quote, unquote, urldefrag, urljoin, urlsplit
 from weakref import WeakValueDictionary
 
 import httpcore
@@ -189,13 +189,14 @@ class SafePages:
         key = hashlib.sha256(f"body {url}".encode()).hexdigest()
         async with self._cache.turn(key):
             if (cached := await self._cache.get(key)) is not None:
-                kind, _, address = cached.headers["content-type"].partition(" ")
+                kind, _, quoted = cached.headers["content-type"].partition(" ")
+                address = unquote(quoted)
                 body = cached.content
             else:
                 # kept as it arrives: a page waits for the process that reads its text, and the death of a
                 # worker meanwhile must not cost another request
                 address, kind, body = await self._request(url)
-                headers = {"content-type": f"{kind} {httpx.URL(address)}"}
+                headers = {"content-type": f"{kind} {quote(address, safe='')}"}
                 await self._cache.put(key, httpx.Response(200, headers=headers, content=body))
         return await self._read(address, kind, body)
 

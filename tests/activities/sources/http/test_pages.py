@@ -5,10 +5,12 @@ import gzip
 import ipaddress
 import socket
 import zlib
+from pathlib import Path
 
 import pytest
 
 from activities.contracts.errors import Malformed, RateLimited, Refused, SourceError, Unavailable
+from activities.sources.http.cache import HttpCache
 from activities.sources.http.pages import MAX_REDIRECTS, SafePages, check_url, is_public, networks, resolve
 from tests.replay import ReplayServer, Reply
 
@@ -79,6 +81,14 @@ async def test_redirects_are_followed_to_where_the_page_is_and_end(server: Repla
     with pytest.raises(Refused, match="redirects more than"):
         await reader().read(f"{server.url}/loop")
     assert server.count("/loop") == MAX_REDIRECTS + 1
+
+
+async def test_a_page_that_is_kept_is_read_again_as_it_was(server: ReplayServer, tmp_path: Path) -> None:
+    server.on("/b", Reply(301, "", {"location": "/ä"})).on("/%C3%A4", Reply(200, PAGE, HTML))
+    pages = SafePages(LOOPBACK, cache=HttpCache(tmp_path))
+    read = await pages.read(f"{server.url}/b")
+    assert await pages.read(f"{server.url}/b") == read
+    assert server.count("/b") == 1
 
 
 async def test_the_connection_goes_to_the_address_that_was_checked(
