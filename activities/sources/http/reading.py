@@ -127,12 +127,9 @@ async def read_answer(response: httpx.Response, source: str, read: Callable[[htt
 
     Raises Malformed for one that is broken in itself, and what `read` raises.
     """
-    is_large = is_large_xml(response)
-    if isinstance(read, XmlReader) and (is_large or (read.apart and response.is_success)):
+    if isinstance(read, XmlReader) and (is_large_xml(response) or (read.apart and response.is_success)):
         name = f"{read.function.__module__}:{read.function.__qualname__}"
         return await _in_process(read.kind, source, response, name, *read.args)
-    if is_large:  # no reader of ours reads it
-        return read(response)
     if len(response.content) < LARGE_BYTES and start_of(response)[:1] != b"<":
         return _read(response, source, read)
     return await readers().in_thread(lambda _: _read(response, source, read))
