@@ -24,7 +24,7 @@ from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
 from activities.sources.http.failures import failure
-from activities.sources.records import new_record, read_records
+from activities.sources.records import read_records
 
 Search = Callable[..., Awaitable[Iterable[Evidence]]]
 
@@ -42,19 +42,19 @@ def record(
     facts: Mapping[str, str] | None = None,
 ) -> Evidence:
     """Return a record with the fields a search knows; the source fills in its id and provenance."""
-    made = new_record(
-        "",
-        url=url,
+    return Evidence(
+        evidence_id="",
+        source="",
         title=title,
         text=text,
-        venue=None,
+        url=url,
         identifiers=identifiers or Identifiers(url=normal_url(url)),
+        authors=tuple(authors),
         year=year,
-        authors=authors,
         evidence_type=evidence_type,
         full_text=full_text,
+        facts=dict(facts or {}),
     )
-    return made.replace(facts=dict(facts or {}))
 
 
 class DeclaredSource:

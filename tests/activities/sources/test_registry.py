@@ -5,9 +5,11 @@ import sys
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import httpx
 import pytest
+from pydantic import ValidationError
 from temporalio.testing import ActivityEnvironment
 
 from activities import plugins
@@ -204,3 +206,9 @@ async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_
     assert not enabled["europepmc"]
     assert next(o for o in free.sources if o.info.name == "europepmc").reason.startswith("cannot be reached")
     assert [o.enabled for o in named.sources] == [True]
+
+
+def test_a_fact_that_is_no_text_is_refused_where_the_record_is_made() -> None:
+    facts: Any = {"patients": 3}
+    with pytest.raises(ValidationError, match="valid string"):
+        record(title="T", text="x", facts=facts)
