@@ -141,6 +141,11 @@ def determinator() -> None:
 def run(arguments: Sequence[str]) -> int:
     """Run a command line and return its exit code; errors become one line on stderr."""
     try:
+        " ".join(arguments).encode()
+    except UnicodeEncodeError:
+        print_error("the command line is not valid UTF-8; check the terminal's encoding")
+        return Exit.BAD_INPUT
+    try:
         code = determinator.main(list(arguments), prog_name="determinator", standalone_mode=False)
     except click.exceptions.NoArgsIsHelpError as error:
         click.echo(error.format_message())

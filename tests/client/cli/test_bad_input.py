@@ -20,6 +20,8 @@ BAD = [
     (["ask", "ab"], "'ab' is too short for a question; write a whole one"),
     (["ask", "?!."], "is too short for a question"),
     (["  "], "the question is empty; write a whole one"),
+    (["ask", "caf\udce9 works?"], "is not valid UTF-8"),
+    (["search", "pubmed", "caf\udce9"], "is not valid UTF-8"),
     (["ask", "x" * 4001], "4,001 characters"),
     (["ask", "Does it work?", "--mod", "deep"], "--mode"),
     (["ask", "Does it work?", "--mode", "depe"], "did you mean deep?"),
