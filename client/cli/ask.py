@@ -276,7 +276,7 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
         else:
             path = save_report(run.settings, report, output, say=say)
     except (NoSuchRun, OSError) as error:
-        if outcome is not None:
+        if outcome is not None or report is not None:
             print_error(f"the report could not be saved: {error}")
     fault = model_fault(report) if report and outcome else ""
     answered, code = outcome is not None and outcome.answered, Exit.FAILED

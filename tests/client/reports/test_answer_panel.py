@@ -1,15 +1,24 @@
 """The last screen of a run: the answer, the two strongest limits of it, what to do next, nothing twice."""
 
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
+import pytest
 from rich.text import Text
 
 from activities.contracts.evidence import Identifiers, Statement
 from activities.report.assemble import build_report
 from activities.report.parts import leaves_open
 from activities.report.schema import Report
+from activities.settings import Settings
+from client.cli.ask import show_ended
+from client.failures import Exit
+from client.reports import load
 from client.reports.answer_panel import answer_parts, work_line
+from client.runs.follow import Ended
 from tests.activities.report.written import FEWER, INFECTION, PASSAGES, STEP, WORKS
+from tests.client.seen import a_report
 
 
 def screen(report: Report) -> list[str]:
@@ -94,3 +103,17 @@ def test_without_a_model_the_nearest_passages_stand_in_its_place() -> None:
     assert "No language model has read this." in first
     assert f"- {INFECTION} [1]" in lines
     assert not any("Confidence" in line for line in lines)
+
+
+async def test_a_cancelled_run_whose_report_cannot_be_written_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    async def stored(*_: object) -> Report:
+        return a_report()
+
+    monkeypatch.setattr(load, "load_report", stored)
+    run: Any = SimpleNamespace(id="x", settings=Settings(home=tmp_path), connection=None, link="")
+    (tmp_path / "file").touch()
+    code = await show_ended(run, Ended(), output=tmp_path / "file" / "report.md", put=None)
+    assert code == Exit.FAILED
+    assert "the report could not be saved" in capsys.readouterr().err
