@@ -65,6 +65,8 @@ MAX_FINE = 10
 """Estimates below it are printed with two decimals, larger ones, as percentage points, with one."""
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
+_TIMES = re.compile(r"(?<=[\w)\]%] )[x\u00b7](?= [\d(\[])")
+"""Signs of a product with blanks around them: `3 \u00b7 650`; without them the dot is that of decimals."""
 _OPERAND = re.compile(r"(?<![^-+*/();])[^-+*/();\d]*+\d[^-+*/();]*")
 _UNIT = re.compile(r"[^\W\d_ ]|[ .$\u00a3\u20ac\u00a5]")
 _OPERATORS: Mapping[type[ast.operator], Callable[..., object]] = {
@@ -134,7 +136,8 @@ class Expression:
         label = _LABEL.match(line := line.strip())
         self.label = label[1] if label else None
         line = normalise(line[label.end() if label else 0 :])[:MAX_EXPRESSION_CHARS]
-        self.text = _FRACTION.sub("/", line.partition("=")[0].translate(_SIGNS)).strip()
+        line = _TIMES.sub("*", line.partition("=")[0])
+        self.text = _FRACTION.sub("/", line.translate(_SIGNS)).strip()
         self.operands: dict[str, Operand] = {}
         """Its numbers and dates, by the names that stand for them in `tree`."""
         self.readings: dict[str, Sequence[Value]] = {}

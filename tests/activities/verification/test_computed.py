@@ -60,7 +60,9 @@ QUOTES = (
         ("Of 100 patients 64 had none.", ["100 - 36"], ["100 - 36 = 64"]),
         ("That is 28 more per 100 patients.", ["36 - 7.7"], ["36 - 7.7 = 28"]),  # 36 is a percentage
         ("Of 100 patients 35 had none.", ["209 + 1"], []),
-        # a colon divides in German
+        # signs of German
+        ("Das sind 35,8 %.", ["43 \u00f7 120 \u00b7 100"], ["43 / 120 * 100 = 35,8 %"]),
+        ("Das sind 35,8 %.", ["43 / 120 x 100"], ["43 / 120 * 100 = 35,8 %"]),
         ("Das sind 35,8 %.", ["43 : 120 * 100"], ["43 / 120 * 100 = 35,8 %"]),
         # a label has a blank behind its colon
         ("It was 8%.", ["218: 209 * 100"], []),
