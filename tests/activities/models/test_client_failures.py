@@ -120,9 +120,14 @@ async def test_cancelling_stops_the_call(ask: Asker, server: FakeOpenAI) -> None
     ids=["given up by the server", "timed out", "cancelled"],
 )
 async def test_an_attempt_waits_for_the_call_of_one_that_timed_out(
-    ask: Asker, server: FakeOpenAI, why: ActivityCancellationDetails, calls: int
+    ask: Asker,
+    server: FakeOpenAI,
+    monkeypatch: pytest.MonkeyPatch,
+    why: ActivityCancellationDetails,
+    calls: int,
 ) -> None:
     """A worker stood still, and the server gave the step to another attempt before its call had ended."""
+    monkeypatch.setattr(calls_under_way, "JOIN_SECONDS", 0.0)
     go_on = threading.Event()
 
     def slow(asked: Asked) -> Reply:
@@ -134,8 +139,12 @@ async def test_an_attempt_waits_for_the_call_of_one_that_timed_out(
     task = asyncio.create_task(first.run(ask.__call__))
     while not server.bodies:  # noqa: ASYNC110 - counted by the threads of a server
         await asyncio.sleep(0.01)
-    first.cancel(why)
     second = asyncio.create_task(ActivityEnvironment().run(ask.__call__))
+    (call,) = ask.model._calls._under_way.values()
+    async with asyncio.timeout(10):
+        while call.waiting < 2:  # noqa: ASYNC110 - counted by the attempts themselves
+            await asyncio.sleep(0.01)
+    first.cancel(why)
     with pytest.raises(asyncio.CancelledError):
         await task
     await asyncio.sleep(0.1)
