@@ -54,11 +54,14 @@ EMPTY = {
 
 def unfilled(protocol: Protocol) -> list[str]:
     """Name the keys of a protocol that hold the words of the template."""
-    rows = {f"question.{name}": getattr(protocol.question, name) for name in ("population", "intervention")}
-    rows |= {f"criteria.{rule.id}": rule.text for rule in protocol.criteria}
-    rows |= {f"the query of {source.source}": source.query for source in protocol.sources}
-    template = json.dumps(EMPTY)
-    return [key for key, text in rows.items() if json.dumps(text) in template]
+    template = DraftAnswer.model_validate(EMPTY)
+    words = {template.population, template.intervention}
+    words |= {rule.text for rule in template.criteria} | {row.query for row in template.queries}
+    question = protocol.question
+    rows = [("question.population", question.population), ("question.intervention", question.intervention)]
+    rows += [(f"criteria.{rule.id}", rule.text) for rule in protocol.criteria]
+    rows += [(f"the query of {source.source}", source.query) for source in protocol.sources]
+    return [key for key, text in rows if text in words]
 
 
 class CriterionAnswer(Loose):

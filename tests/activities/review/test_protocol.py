@@ -13,7 +13,7 @@ from activities.review.protocol import (
     parse_protocol,
     read_protocol,
 )
-from client.reviews.drafting import CriterionAnswer, DraftAnswer, QueryAnswer, protocol_text
+from client.reviews.drafting import EMPTY, CriterionAnswer, DraftAnswer, QueryAnswer, protocol_text, unfilled
 
 PROTOCOL = Protocol(
     title='Vitamin "C" for colds',
@@ -36,6 +36,17 @@ TEXT = protocol_text(
 
 def test_a_protocol_that_was_written_is_read_as_it_was() -> None:
     assert parse_protocol(TEXT) == PROTOCOL
+
+
+def test_words_of_the_template_are_named_and_no_others() -> None:
+    template = parse_protocol(
+        protocol_text("Colds?", DraftAnswer.model_validate(EMPTY), {"first": "person", "second": "person"})
+    )
+    assert unfilled(template) == [
+        *("question.population", "question.intervention", "criteria.I1", "criteria.E1", "the query of pubmed")
+    ]
+    of_one_word = (SourceQuery(source="pubmed", query="population"),)
+    assert unfilled(PROTOCOL.replace(sources=of_one_word)) == []
 
 
 @pytest.mark.parametrize(
