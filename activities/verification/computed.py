@@ -89,7 +89,7 @@ STATISTIC = re.compile(
 """A row of a statistic with what it gives (`Computed.rows`)."""
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
-_LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|(?!\d[\d.,]*\s:)[^:=()]{1,20}:(?=\s))\s*+")
+_LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|(?!\d[\d.,]{0,18}\s:)[^:=()]{1,20}:(?=\s))\s*+")
 """The label of a figure, or words in front of a computation; `43 : 120` is a quotient."""
 _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
