@@ -1,4 +1,4 @@
-"""What a folder of one's own documents costs: the first index, a new process, one changed file.
+"""Cost of a folder of documents: the first index, a new process, one changed file.
 
     python -m benchmarks.library [--documents 3000] [--words 1300] [--keep FOLDER]
 

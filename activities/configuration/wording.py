@@ -32,7 +32,7 @@ KINDS = {
     "missing": "it is missing",
     "json_invalid": "it is not JSON",
 }
-"""Of pydantic's kinds of errors those that are said by the value alone."""
+"""Kinds of pydantic's errors that the value alone explains."""
 LENGTHS = {
     "string_too_short": ("character", "characters", "least", "min_length"),
     "string_too_long": ("character", "characters", "most", "max_length"),

@@ -211,7 +211,7 @@ def notices_in(record: Evidence) -> tuple[StandingNotice, ...]:
 
 
 def shares(one: object, other: object, names: Iterable[str]) -> bool:
-    """Whether two works, or two notices, have an identifier of these in common."""
+    """Tell whether two works, or two notices, share one of these identifiers."""
     return any((mine := getattr(one, name)) and mine == getattr(other, name) for name in names)
 
 

@@ -35,7 +35,7 @@ QUERY_SECONDS = 5.0
 WORKER_SECONDS = 15.0
 """Time to wait for a worker that does not answer at once."""
 BUSY_SECONDS = 15.0
-"""The same for a run whose worker has answered a moment ago: on a busy machine it may take longer."""
+"""Seconds for a run whose worker answered a moment ago: on a busy machine it may take longer."""
 LATE = (RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
 """Statuses of a query that takes too long."""
 

@@ -117,7 +117,7 @@ def test_a_reading_process_has_no_keys_and_writes_no_files(
 async def test_a_reading_process_that_is_killed_is_replaced_once(
     pool: Readers, monkeypatch: pytest.MonkeyPatch, kills: int
 ) -> None:
-    """What ends two of them is not read again until it changes."""
+    """A file that ends two reading processes is not read again until it changes."""
     started: list[subprocess.Popen[bytes]] = []
 
     def killed(*args: Any, **more: Any) -> subprocess.Popen[bytes]:

@@ -79,7 +79,7 @@ class ResearchSteps(RunPart):
 
     @property
     def _parsed(self) -> ParsedQuery:
-        """What was read of the question of the run; nothing for a section, which has its own question."""
+        """Return the reading of the run's question; nothing for a section, whose question is another."""
         parsed = self.state.question.parsed
         return ParsedQuery(improved_query="") if parsed is None or self.state.sections.job else parsed
 

@@ -156,7 +156,7 @@ async def test_an_attempt_waits_for_the_call_of_one_that_timed_out(
 async def test_a_call_that_no_attempt_waits_for_is_ended(
     ask: Asker, server: FakeOpenAI, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a run that was cancelled or terminated the server says as little as of an attempt that timed out."""
+    """The server says as little of a cancelled or terminated run as of an attempt that timed out."""
     monkeypatch.setattr(calls_under_way, "JOIN_SECONDS", 0.1)
     endless = Endless()
     server.script(endless)
