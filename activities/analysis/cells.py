@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from decimal import Decimal
 
 from activities.analysis.figures import (
-    COUNTED,
+    ARM_FIELDS,
     INTERVAL,
+    groups_of,
     has_interval,
-    made,
     measure_of,
     measures_in,
     states_effect,
@@ -29,9 +29,9 @@ from activities.text.sentences import split
 
 _EFFECT = ("outcome", "measure", *INTERVAL)
 """Without one of these, where the row has it, the effect is not read."""
-EFFECT_COLUMNS: tuple[str, ...] = (*_EFFECT, "n", *COUNTED)
+EFFECT_COLUMNS: tuple[str, ...] = (*_EFFECT, "n", *ARM_FIELDS)
 """Columns that the analysis asks the extractor for."""
-MEASURED = frozenset(EFFECT_COLUMNS) - {"outcome"}
+FIGURES = frozenset(EFFECT_COLUMNS) - {"outcome"}
 """Those whose cells are a number or the name of a measure."""
 
 
@@ -46,11 +46,11 @@ def effects_of(
     for row in table.rows:
         work = row.evidence_id
         text, name = texts.get(work, ""), names.get(work, "") or work
-        effect, refused = _effect(row, text, name)
-        unread += refused
+        effect, unread_cells = _effect(row, text, name)
+        unread += unread_cells
         effects += [effect] if effect is not None else []
         sentences = (sentence.quote for sentence in split(work, text)) if effect is None else ()
-        if not refused and (quote := next(filter(states_effect, sentences), "")):
+        if not unread_cells and (quote := next(filter(states_effect, sentences), "")):
             unread.append(Unread(study=name, evidence_id=work, reason="not_read", quote=quote))
     return tuple(effects), tuple(unread)
 
@@ -59,17 +59,16 @@ def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Un
     """Return the effect of a row, and what could not be read of it.
 
     Groups and participants that fail are left out; the estimate with its interval stands without them."""
-    filled = {column: cell for column, cell in row.cells.items() if cell.text.strip()}
-    cells = {column: filled[column] for column in EFFECT_COLUMNS if column in filled}
-    refused = {column: _refusal(row.evidence_id, column, cell, text) for column, cell in cells.items()}
-    accepted = {column: cell for column, cell in cells.items() if not refused[column]}
+    cells = {name: cell for name in EFFECT_COLUMNS if (cell := row.cells.get(name)) and cell.text.strip()}
+    refusals = {column: _refusal(row.evidence_id, column, cell, text) for column, cell in cells.items()}
+    accepted_cells = {column: cell for column, cell in cells.items() if not refusals[column]}
     numbers = {
         column: value
-        for column, cell in accepted.items()
-        if column in MEASURED and (value := value_of(cell.text, stated(_quote(cell)).signed)) is not None
+        for column, cell in accepted_cells.items()
+        if column in FIGURES and (value := value_of(cell.text, stated(_quote(cell)).signed)) is not None
     }
-    if {"outcome", *INTERVAL} <= accepted.keys() and not _stand_together(accepted, numbers):
-        refused["estimate"] = "interval_elsewhere"
+    if {"outcome", *INTERVAL} <= accepted_cells.keys() and not _stand_together(accepted_cells, numbers):
+        refusals["estimate"] = "interval_elsewhere"
         numbers = {column: value for column, value in numbers.items() if column not in INTERVAL}
     unread = [
         Unread(
@@ -81,21 +80,21 @@ def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Un
             quote=_quote(cells[column]),
         )
         for column in _EFFECT
-        if (reason := refused.get(column))
+        if (reason := refusals.get(column))
     ]
-    arms = made(Arms, numbers, COUNTED)
-    if "outcome" not in accepted or "measure" not in accepted or (unread and arms is None):
+    arms = groups_of(Arms, numbers, ARM_FIELDS)
+    if "outcome" not in accepted_cells or "measure" not in accepted_cells or (unread and arms is None):
         return None, unread
     n = numbers.get("n")
     effect = Effect(
         study=name,
-        outcome=accepted["outcome"].text.strip(),
-        measure=measure_of(accepted["measure"].text) or "RR",
+        outcome=accepted_cells["outcome"].text.strip(),
+        measure=measure_of(accepted_cells["measure"].text) or "RR",
         **{field: float(numbers[field]) for field in INTERVAL if field in numbers},
         n=int(n) if n is not None and 1 <= n <= MAX_COUNT and n == int(n) else None,
         arms=arms,
         evidence_id=row.evidence_id,
-        quote=" ".join(dict.fromkeys(map(_quote, accepted.values()))),
+        quote=" ".join(dict.fromkeys(map(_quote, accepted_cells.values()))),
     )
     return effect, unread
 
@@ -125,9 +124,9 @@ def cell_reason(column: str, text: str, quote: str) -> UnreadReason | None:
     if column == "measure":
         if (measure := measure_of(text)) is None:
             return "unknown_measure"
-        named = measures_in(quote)
-        return None if not named or measure in named else "other_measure"
-    held = stated(quote).signed
-    if not are_stated(text, held):
+        measures = measures_in(quote)
+        return None if not measures or measure in measures else "other_measure"
+    numbers = stated(quote).signed
+    if not are_stated(text, numbers):
         return "number_not_in_sentence"
-    return "not_a_number" if column != "outcome" and value_of(text, held) is None else None
+    return "not_a_number" if column != "outcome" and value_of(text, numbers) is None else None

@@ -40,86 +40,86 @@ INCONSISTENT = 0.5
 
 
 def certainty_of(
-    used: Sequence[AppraisedWork], pool: Pool | None
+    works: Sequence[AppraisedWork], pool: Pool | None
 ) -> tuple[Certainty, tuple[Concern, ...], Certainty]:
     """Return the level at which the works start, the concerns that lower it, and the most that both allow.
 
     Each concern counts once, by what shows it most; levels below the lowest are no concern's."""
-    if not used:
+    if not works:
         return "very_low", (), "very_low"
-    facts = [work.facts for work in used]
-    starts: Certainty = "high" if any(fact.randomized for fact in facts) else "low"
-    left = CERTAINTIES.index(starts)
+    facts = [work.facts for work in works]
+    start: Certainty = "high" if any(fact.randomized for fact in facts) else "low"
+    level = CERTAINTIES.index(start)
     concerns: list[Concern] = []
 
     def lower(code: CertaintyReason, levels: int) -> None:
-        nonlocal left
-        levels = min(levels, left)
+        nonlocal level
+        levels = min(levels, level)
         if levels > 0:
-            left -= levels
+            level -= levels
             concerns.append(Concern(code=code, levels=levels))
 
     if not any(fact.in_people for fact in facts):
-        lower("not_in_people", left)
-    imprecision = _imprecision(used, pool)
-    for code, levels in (imprecision, _inconsistency(used, pool)):
+        lower("not_in_people", level)
+    imprecision = _imprecision(works, pool)
+    for code, levels in (imprecision, _inconsistency(works, pool)):
         lower(code, levels)
     if 2 * sum(fact.direct for fact in facts) < len(facts):
         lower("indirect", 1)
     if any(fact.under_concern for fact in facts):
         lower("under_concern", 1)
     if not all(fact.full_text for fact in facts):
-        lower("abstracts_only", left - CERTAINTIES.index("moderate"))
-    if not imprecision[1] and _is_one_study(used):
+        lower("abstracts_only", level - CERTAINTIES.index("moderate"))
+    if not imprecision[1] and _is_one_study(works):
         lower("one_study", 1)
-    return starts, tuple(concerns), CERTAINTIES[left]
+    return start, tuple(concerns), CERTAINTIES[level]
 
 
-def _is_one_study(used: Sequence[AppraisedWork]) -> bool:
+def _is_one_study(works: Sequence[AppraisedWork]) -> bool:
     """Tell whether all rests on one study that is not known to be large; a synthesis joins several."""
-    return len(used) == 1 and not used[0].facts.synthesis and (used[0].n or 0) < MIN_OF_ONE_STUDY
+    return len(works) == 1 and not works[0].facts.synthesis and (works[0].n or 0) < MIN_OF_ONE_STUDY
 
 
-def people_of(used: Sequence[AppraisedWork]) -> list[float]:
+def people_of(works: Sequence[AppraisedWork]) -> list[float]:
     """Return the participants of each work.
 
     One that does not say how many is taken to have had as many as the median of the others. Empty where none
     says."""
-    counts = [work.n for work in used if work.n]
-    return [work.n or median(counts) for work in used] if counts else []
+    counts = [work.n for work in works if work.n]
+    return [work.n or median(counts) for work in works] if counts else []
 
 
-def _imprecision(used: Sequence[AppraisedWork], pool: Pool | None) -> tuple[CertaintyReason, int]:
+def _imprecision(works: Sequence[AppraisedWork], pool: Pool | None) -> tuple[CertaintyReason, int]:
     """Return what shows most that a body of evidence is imprecise.
 
     Too few people or events, or the intervals."""
-    numbers = [(work.result, work.effect.measure) for work in used if work.result and work.effect]
+    numbers = [(work.result, work.effect.measure) for work in works if work.result and work.effect]
     if pool is not None:
         numbers = [(pool.random, pool.measure)]
-    shown = [_size(used)]
+    concerns = [_size(works)]
     if not numbers:
-        shown.append(("no_numbers", 1))
+        concerns.append(("no_numbers", 1))
     else:
-        shown.append(("wide_interval", min(_width(result, measure) for result, measure in numbers)))
+        concerns.append(("wide_interval", min(_width(result, measure) for result, measure in numbers)))
     if pool is not None and _rests_on_few(pool):
-        shown.append(("few_studies", 1))
-    return max(shown, key=lambda concern: concern[1])
+        concerns.append(("few_studies", 1))
+    return max(concerns, key=lambda concern: concern[1])
 
 
-def _size(used: Sequence[AppraisedWork]) -> tuple[CertaintyReason, int]:
+def _size(works: Sequence[AppraisedWork]) -> tuple[CertaintyReason, int]:
     """Tell whether events are too few, where most works give them, or else participants.
 
     Works that do not say how many are taken to have had as many as the others."""
-    arms = [work.effect.arms for work in used if work.effect and work.effect.arms]
-    if 2 * len(arms) >= len(used):
+    arms = [work.effect.arms for work in works if work.effect and work.effect.arms]
+    if 2 * len(arms) >= len(works):
         events = sum(arm.events + arm.control_events for arm in arms)
-        return "few_events", _too_few(events * len(used) / len(arms), MIN_EVENTS)
-    people = people_of(used)
+        return "few_events", _too_few(events * len(works) / len(arms), MIN_EVENTS)
+    people = people_of(works)
     return "few_participants", _too_few(sum(people), MIN_PARTICIPANTS) if people else 0
 
 
-def _too_few(count: float, wanted: int) -> int:
-    return 0 if count >= wanted else 2 if count < FAR_TOO_FEW * wanted else 1
+def _too_few(count: float, minimum: int) -> int:
+    return 0 if count >= minimum else 2 if count < FAR_TOO_FEW * minimum else 1
 
 
 def _width(result: Interval, measure: Measure) -> int:
@@ -139,15 +139,15 @@ def _rests_on_few(pool: Pool) -> bool:
     """Tell whether only the normal interval excludes no effect.
 
     Hartung and Knapp's says nothing of two studies."""
-    many = len(pool.rows) >= MIN_STUDIES_FOR_PREDICTION
-    return many and _excludes(pool.random, pool) and not _excludes(pool.hartung_knapp, pool)
+    has_enough = len(pool.rows) >= MIN_STUDIES_FOR_PREDICTION
+    return has_enough and _excludes(pool.random, pool) and not _excludes(pool.hartung_knapp, pool)
 
 
 def _excludes(result: Interval, pool: Pool) -> bool:
     return side_of(result, no_effect(pool.measure)) != "no_difference"
 
 
-def _inconsistency(used: Sequence[AppraisedWork], pool: Pool | None) -> tuple[CertaintyReason, int]:
-    if {"higher", "lower"} <= {work.direction for work in used}:
+def _inconsistency(works: Sequence[AppraisedWork], pool: Pool | None) -> tuple[CertaintyReason, int]:
+    if {"higher", "lower"} <= {work.direction for work in works}:
         return "opposite", 1
     return "inconsistent", int(pool is not None and pool.i2 >= INCONSISTENT)

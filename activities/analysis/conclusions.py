@@ -16,7 +16,7 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from activities.analysis import figures
 from activities.analysis.certainty import CERTAINTIES, certainty_of, people_of
-from activities.analysis.pooling import LEVEL, MIN_STUDIES, is_installed, pool_all, without_most
+from activities.analysis.pooling import LEVEL, MIN_STUDIES, is_installed, leave_out_most, pool_all
 from activities.analysis.scale import no_effect, point_of, side_of, study_interval
 from activities.contracts.appraisal import (
     Appraisal,
@@ -48,27 +48,28 @@ def conclude(appraisal: Appraisal, works: Mapping[str, WorkFacts]) -> tuple[Conc
     `works`: the sound works by id; effects of others count for nothing. Without the statistics library
     nothing is pooled."""
     by_outcome: dict[str, dict[str, StudyEffect]] = {}
-    proposed = {_key(proposal.outcome): proposal for proposal in appraisal.proposed}
+    proposals = {_key(proposal.outcome): proposal for proposal in appraisal.proposed}
     for effect in appraisal.effects:
         if effect.evidence_id in works:
             by_outcome.setdefault(_key(effect.outcome), {}).setdefault(effect.evidence_id, effect)
-    made = []
-    for key in dict.fromkeys((*by_outcome, *proposed)):
+    conclusions = []
+    for key in dict.fromkeys((*by_outcome, *proposals)):
         effects = list(by_outcome.get(key, {}).values())[:MAX_WORKS]
-        proposal = proposed.get(key)
-        named = proposal if proposal is not None else effects[0]
+        proposal = proposals.get(key)
+        subject = proposal if proposal is not None else effects[0]
         units = {_key(effect.unit) for effect in effects if "mean" in effect.figures}
         natural = len(units) == 1 and units != {""}
-        used = [_appraised(effect, works[effect.evidence_id], natural=natural) for effect in effects]
-        asked = proposal.asked if proposal is not None else not proposed
-        made.append(_conclusion(named.outcome, named.group, named.comparator, used, proposal, asked=asked))
-    return tuple(made)
+        studies = [_appraised(effect, works[effect.evidence_id], natural=natural) for effect in effects]
+        is_asked = proposal.asked if proposal is not None else not proposals
+        names = subject.outcome, subject.group, subject.comparator
+        conclusions.append(_conclusion(*names, studies, proposal, is_asked=is_asked))
+    return tuple(conclusions)
 
 
-def again(conclusion: Conclusion) -> Conclusion:
+def recompute(conclusion: Conclusion) -> Conclusion:
     """Return the conclusion that follows from the works it names: a check makes it a second time."""
     names = conclusion.outcome, conclusion.group, conclusion.comparator
-    return _conclusion(*names, conclusion.works, conclusion.proposed, asked=conclusion.asked)
+    return _conclusion(*names, conclusion.works, conclusion.proposed, is_asked=conclusion.asked)
 
 
 def _key(outcome: str) -> str:
@@ -80,21 +81,21 @@ def _conclusion(
     group: str,
     comparator: str,
     works: Sequence[AppraisedWork],
-    proposed: Proposed | None,
+    proposal: Proposed | None,
     *,
-    asked: bool,
+    is_asked: bool,
 ) -> Conclusion:
     trials = any(work.facts.randomized for work in works)
     works = [work.replace(counted=work.facts.randomized or not trials) for work in works]
-    counted = [work for work in works if work.counted]
-    pool, pooled = _pooled(counted)
-    starts, concerns, certainty = certainty_of(counted, pool)
-    by_effects = by_effects_of(counted, pooled)
+    counted_works = [work for work in works if work.counted]
+    pool, figure = _pooled(counted_works)
+    start, concerns, certainty = certainty_of(counted_works, pool)
+    by_effects = by_effects_of(counted_works, figure)
     direction = by_effects
-    if proposed is not None:
-        certainty = min(certainty, proposed.certainty, key=CERTAINTIES.index)
-        if proposed.direction in OPEN or (works and not _refutes(counted, proposed.direction)):
-            direction = proposed.direction
+    if proposal is not None:
+        certainty = min(certainty, proposal.certainty, key=CERTAINTIES.index)
+        if proposal.direction in OPEN or (works and not _refutes(counted_works, proposal.direction)):
+            direction = proposal.direction
     return Conclusion(
         outcome=outcome,
         group=group,
@@ -102,19 +103,19 @@ def _conclusion(
         direction=direction,
         by_effects=by_effects,
         certainty=certainty,
-        starts=starts,
+        starts=start,
         concerns=concerns,
-        asked=asked,
-        proposed=proposed,
+        asked=is_asked,
+        proposed=proposal,
         works=tuple(works),
-        pooled=pooled,
+        pooled=figure,
     )
 
 
 def is_refuted(conclusion: Conclusion) -> bool:
     """Tell whether the checked effects took the place of the direction that a model proposed."""
-    proposed = conclusion.proposed
-    return bool(conclusion.works) and proposed is not None and proposed.direction != conclusion.direction
+    proposal = conclusion.proposed
+    return bool(conclusion.works) and proposal is not None and proposal.direction != conclusion.direction
 
 
 # the works
@@ -133,11 +134,11 @@ def _appraised(study_effect: StudyEffect, facts: WorkFacts, *, natural: bool) ->
     effect, result = numbers.effect, None
     if effect is not None:
         result = study_interval(effect, point_of(effect), LEVEL)
-    read = fields_of(WorkFigures, study_effect)
+    fields = fields_of(WorkFigures, study_effect)
     if effect and result:
-        read["direction"] = _side(effect, result, turned=is_turned(study_effect, effect))
+        fields["direction"] = _side(effect, result, turned=is_turned(study_effect, effect))
     return AppraisedWork(
-        **read,
+        **fields,
         effect=effect,
         result=result,
         p=numbers.p,
@@ -188,13 +189,13 @@ def numbers_stand(work: AppraisedWork) -> bool:
 # the pool
 
 
-def unpooled(conclusion: Conclusion) -> bool:
+def is_pool_missing(conclusion: Conclusion) -> bool:
     """Tell whether its works would have been pooled, had the statistics library been there."""
-    groups = _alike(work for work in conclusion.works if work.counted)
+    groups = _poolable_groups(work for work in conclusion.works if work.counted)
     return any(len(members) >= MIN_STUDIES for members in groups) and not is_installed()
 
 
-def _alike(works: Iterable[AppraisedWork]) -> list[list[AppraisedWork]]:
+def _poolable_groups(works: Iterable[AppraisedWork]) -> list[list[AppraisedWork]]:
     """Group works whose effects can be pooled.
 
     Of one measure, in one unit and in one direction, and no syntheses, which may hold the others."""
@@ -214,7 +215,7 @@ def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure |
     """Return the pool with the most works, where it has at least half of the people.
 
     None where the library is not installed."""
-    groups = _alike(works) if is_installed() else []
+    groups = _poolable_groups(works) if is_installed() else []
     pools = [
         (pool, members)
         for members in groups
@@ -229,7 +230,7 @@ def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure |
     if 2 * sum(people[name] for name in names) < sum(people.values()):
         return None, None
     first = members[0]
-    left_out, without = without_most(pool)
+    left_out, without = leave_out_most(pool)
     return pool, PooledFigure(
         measure=pool.measure,
         result=pool.random,
@@ -247,25 +248,25 @@ def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure |
 # the direction
 
 
-def by_effects_of(used: Sequence[AppraisedWork], pooled: PooledFigure | None) -> ConclusionDirection:
+def by_effects_of(works: Sequence[AppraisedWork], figure: PooledFigure | None) -> ConclusionDirection:
     """Return the direction of the pooled effect, else the side of most participants.
 
     Uncertain where no side has most, or where works are on opposite sides."""
-    if not used:
+    if not works:
         return "not_enough_data"
-    if pooled is not None:
-        side = side_of(pooled.result, no_effect(pooled.measure))
-        return OTHER_SIDE.get(side, side) if pooled.opposite != pooled.reverse else side
+    if figure is not None:
+        side = side_of(figure.result, no_effect(figure.measure))
+        return OTHER_SIDE.get(side, side) if figure.opposite != figure.reverse else side
     sides: Counter[EffectDirection] = Counter()
-    for work, people in zip(used, people_of(used) or [1] * len(used), strict=True):
+    for work, people in zip(works, people_of(works) or [1] * len(works), strict=True):
         sides[work.direction] += people  # type: ignore[assignment]
     if {"higher", "lower"} <= sides.keys():
         return "uncertain"
-    most, weight = sides.most_common(1)[0]
-    return most if 2 * weight > sum(sides.values()) else "uncertain"
+    main_side, weight = sides.most_common(1)[0]
+    return main_side if 2 * weight > sum(sides.values()) else "uncertain"
 
 
-def _refutes(used: Sequence[AppraisedWork], proposed: ConclusionDirection) -> bool:
+def _refutes(works: Sequence[AppraisedWork], direction: ConclusionDirection) -> bool:
     """Tell whether every effect with an interval excludes no effect on the other side."""
-    sides = {work.direction for work in used if work.result is not None}
-    return bool(sides) and sides == {OTHER_SIDE.get(proposed)}
+    sides = {work.direction for work in works if work.result is not None}
+    return bool(sides) and sides == {OTHER_SIDE.get(direction)}

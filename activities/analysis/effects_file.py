@@ -40,27 +40,27 @@ def parse_effects(text: str, name: str) -> tuple[Effect, ...]:
     rows = csv.DictReader(io.StringIO(text), skipinitialspace=True)
     header = [column.strip().casefold() for column in rows.fieldnames or ()]
     if missing := [column for column in REQUIRED if column not in header]:
-        parted = "; part them by commas" if len(header) == 1 else ""
+        hint = "; part them by commas" if len(header) == 1 else ""
         raise Refused(
-            f"{name} has no column {', '.join(missing)}; the columns are {', '.join(COLUMNS)}{parted}"
+            f"{name} has no column {', '.join(missing)}; the columns are {', '.join(COLUMNS)}{hint}"
         )
     if unknown := [column for column in header if column and column not in COLUMNS]:
         raise Refused(f"{name} has an unknown column {unknown[0]!r}; the columns are {', '.join(COLUMNS)}")
     rows.fieldnames = header
     effects = []
     for row in rows:
-        where = f"{name}, line {rows.line_num}"
+        location = f"{name}, line {rows.line_num}"
         values = {column: (row.get(column) or "").strip() for column in COLUMNS}
         if not any(values.values()):
             continue
-        if any(more.strip() for more in row.get(None) or ()):  # a decimal comma moves the numbers behind it
-            raise Refused(f"{where}: it has more values than columns; write 0.8, not 0,8")
+        if any(value.strip() for value in row.get(None) or ()):  # a decimal comma moves the numbers behind it
+            raise Refused(f"{location}: it has more values than columns; write 0.8, not 0,8")
         try:
             effects.append(_effect(values))
         except ValidationError as error:
-            raise Refused(f"{where}: {faults_of(error, 'the line')}") from error
+            raise Refused(f"{location}: {faults_of(error, 'the line')}") from error
         except ValueError as error:
-            raise Refused(f"{where}: {error}") from error
+            raise Refused(f"{location}: {error}") from error
     if not effects:
         raise Refused(f"{name} has no effects")
     return tuple(effects)
@@ -75,6 +75,6 @@ def _effect(values: dict[str, str]) -> Effect:
     fields = {column: value for column, value in values.items() if value and column not in counts}
     arms = Arms.model_validate(counts) if counts else None
     effect = Effect.model_validate({**fields, "measure": values["measure"].upper(), "arms": arms})
-    if wrong := [column for column in NUMBERS if not math.isfinite(getattr(effect, column) or 0)]:
-        raise ValueError(f"{wrong[0]} is no number: {values[wrong[0]]!r}")
+    if not_finite := [column for column in NUMBERS if not math.isfinite(getattr(effect, column) or 0)]:
+        raise ValueError(f"{not_finite[0]} is no number: {values[not_finite[0]]!r}")
     return effect

@@ -19,11 +19,11 @@ from activities.contracts.effects import MEASURE_NAMES, Arms, Effect, Interval, 
 from activities.text.normal_form import normalise
 from activities.text.numbers import Number, figures, read, single, stated
 
-COUNTED = ("events", "total", "control_events", "control_total")
+ARM_FIELDS = ("events", "total", "control_events", "control_total")
 SHARES = ("percent", "total", "control_percent", "control_total")
 MEANS = ("mean", "sd", "total", "control_mean", "control_sd", "control_total")
 INTERVAL = ("estimate", "low", "high")
-NUMBERS = tuple(dict.fromkeys((*INTERVAL, *COUNTED, *SHARES, *MEANS, "se", "control_se", "n", "p")))
+NUMBERS = tuple(dict.fromkeys((*INTERVAL, *ARM_FIELDS, *SHARES, *MEANS, "se", "control_se", "n", "p")))
 FIELDS = ("measure", *NUMBERS)
 """Every field of the figures of a work."""
 REDUCTION = "reduction"
@@ -48,7 +48,7 @@ _NAMES = [
     (re.compile(rf"\b{name.replace(' ratio', 's? ratio')}s?\b"), _WORDED[name])
     for name in sorted(_WORDED, key=len, reverse=True)
 ]
-Made = TypeVar("Made", Arms, "Means", "Shares")
+Groups = TypeVar("Groups", Arms, "Means", "Shares")
 
 
 class Means(BaseModel):
@@ -86,10 +86,10 @@ class Numbers:
     """Fields whose numbers the sentences do not have."""
 
 
-def numbers_held(quotes: Iterable[str]) -> frozenset[Decimal]:
-    """Every number that sentences state, with the events of a group in which there were none, or one."""
+def numbers_in(quotes: Iterable[str]) -> frozenset[Decimal]:
+    """Return every number of sentences, with the events of a group in which there were none, or one."""
     rows = [(stated(quote).signed, _FEW.finditer(quote)) for quote in quotes]
-    return frozenset(n for held, few in rows for n in (*held, *(Decimal(not row[1]) for row in few)))
+    return frozenset(n for values, few in rows for n in (*values, *(Decimal(not row[1]) for row in few)))
 
 
 def measure_of(text: str) -> Measure | None:
@@ -148,40 +148,39 @@ def read_effect(
     clustered trial, whose own interval allows for the clusters, and not those of groups that are taken as
     halves where the work has an interval. Means give a difference where the work states the size of a
     group."""
-    held = numbers_held(quotes)
-    stated: dict[str, Decimal] = {}
+    quote_numbers = numbers_in(quotes)
+    numbers: dict[str, Decimal] = {}
     missing: list[str] = []
     for field in NUMBERS:
         if text := figures.get(field, "").strip():
-            number = _sum(text, held)
+            number = _sum(text, quote_numbers)
             if number is None:
                 missing.append(field)
             else:
-                stated[field] = number
-    n = stated.get("n")
+                numbers[field] = number
+    n = numbers.get("n")
     n = n if n is not None and n == int(n) and n >= 1 else None
-    effect = _of_interval(figures.get("measure", ""), stated, quotes)
-    if effect is None and all(field in stated for field in INTERVAL):
+    effect = _of_interval(figures.get("measure", ""), numbers, quotes)
+    if effect is None and all(field in numbers for field in INTERVAL):
         missing.append("estimate")
-    sizes = _sizes(stated, n) if effect is None else {}
-    halves = bool(sizes) and not {"total", "control_total"} & stated.keys()
-    stated |= sizes
-    arms = made(Arms, stated, COUNTED)
-    shares = made(Shares, stated, SHARES) if effect is None and arms is None else None
+    sizes = _sizes(numbers, n) if effect is None else {}
+    halves = bool(sizes) and not {"total", "control_total"} & numbers.keys()
+    numbers |= sizes
+    arms = groups_of(Arms, numbers, ARM_FIELDS)
+    shares = groups_of(Shares, numbers, SHARES) if effect is None and arms is None else None
     arms = _of_shares(shares) if shares else arms
     if arms is not None and not clustered:
         effect = _with_arms(arms, effect)
-    elif effect is None and not halves and (means := made(Means, _with_deviations(stated), MEANS)):
+    elif effect is None and not halves and (means := groups_of(Means, _with_deviations(numbers), MEANS)):
         effect = of_means(means, natural=natural)
-    total, control = stated.get("total"), stated.get("control_total")
+    total, control = numbers.get("total"), numbers.get("control_total")
     people = int(total + control) if total and control else int(n) if n else None
     if effect is not None:
-        update = {"study": name, "evidence_id": name, "outcome": outcome, "n": people}
-        effect = effect.replace(**update)
+        effect = effect.replace(study=name, evidence_id=name, outcome=outcome, n=people)
     return Numbers(
         effect=effect if effect is not None and _is_usable(effect) else None,
         people=people,
-        p=figures.get("p", "").strip() if "p" in stated else "",
+        p=figures.get("p", "").strip() if "p" in numbers else "",
         missing=tuple(dict.fromkeys(missing)),
     )
 
@@ -203,11 +202,11 @@ def of_means(means: Means, *, natural: bool = False) -> Effect:
     return _effect("SMD", value, value - half, value + half)
 
 
-def of_studies(measure: Measure, numbers: Sequence[float], each: int) -> Interval:
+def of_studies(measure: Measure, numbers: Sequence[float], size: int) -> Interval:
     """Return a measure of two groups with its 95 % interval, or that of several studies, pooled.
 
-    `each`: how many numbers a study has. Raises NotUsable, ValueError and NotInstalled."""
-    studies = [_of_groups(measure, numbers[start : start + each]) for start in range(0, len(numbers), each)]
+    `size`: how many numbers a study has. Raises NotUsable, ValueError and NotInstalled."""
+    studies = [_of_groups(measure, numbers[start : start + size]) for start in range(0, len(numbers), size)]
     if len(studies) == 1:
         (effect,) = studies
         return study_interval(effect, point_of(effect), effect.level)
@@ -225,34 +224,34 @@ def _of_groups(measure: Measure, numbers: Sequence[float]) -> Effect:
     if measure == "MD":
         means = Means.model_validate(dict(zip(MEANS, numbers, strict=True)))
         return of_means(means, natural=True)
-    arms = Arms.model_validate(dict(zip(COUNTED, numbers, strict=True)))
+    arms = Arms.model_validate(dict(zip(ARM_FIELDS, numbers, strict=True)))
     return Effect(study="", outcome="", measure=measure, arms=arms)
 
 
-def _sum(text: str, held: frozenset[Decimal]) -> Decimal | None:
-    """Return the number of a figure, or the sum that it shows, where every part is held."""
-    parts = [value_of(part, held) for part in text.split("+")]
+def _sum(text: str, numbers: frozenset[Decimal]) -> Decimal | None:
+    """Return the number of a figure, or the sum that it shows, where every part is among these."""
+    parts = [value_of(part, numbers) for part in text.split("+")]
     return None if None in parts else sum(filter(None, parts), Decimal(0))
 
 
-def value_of(text: str, held: frozenset[Decimal]) -> Decimal | None:
-    """Return the value of a text that has one number, as it is held."""
+def value_of(text: str, numbers: frozenset[Decimal]) -> Decimal | None:
+    """Return the value of a text that has one number, as it is among these."""
     number = single(text)
-    return next((value for value in number.signed if value in held), None) if number else None
+    return next((value for value in number.signed if value in numbers), None) if number else None
 
 
-def _of_interval(measure: str, stated: Mapping[str, Decimal], quotes: Sequence[str]) -> Effect | None:
+def _of_interval(measure: str, numbers: Mapping[str, Decimal], quotes: Sequence[str]) -> Effect | None:
     """Return the estimate with its interval, where a sentence has them beside each other."""
-    effect = of_interval(measure, stated)
-    beside = effect and any(has_interval(quote, *(stated[name] for name in INTERVAL)) for quote in quotes)
-    return effect if beside else None
+    effect = of_interval(measure, numbers)
+    is_beside = effect and any(has_interval(quote, *(numbers[name] for name in INTERVAL)) for quote in quotes)
+    return effect if is_beside else None
 
 
-def of_interval(measure: str, stated: Mapping[str, Decimal]) -> Effect | None:
+def of_interval(measure: str, numbers: Mapping[str, Decimal]) -> Effect | None:
     """Return the effect of an estimate with its interval; None without them, or where no measure is named."""
-    if any(field not in stated for field in INTERVAL):
+    if any(field not in numbers for field in INTERVAL):
         return None
-    estimate, low, high = (stated[field] for field in INTERVAL)
+    estimate, low, high = (numbers[field] for field in INTERVAL)
     kind = measure_of(measure)
     if measure.strip().casefold() == REDUCTION:
         kind = "RR"
@@ -266,10 +265,10 @@ def _effect(measure: Measure, estimate: float, low: float, high: float) -> Effec
 
 def _with_arms(arms: Arms, effect: Effect | None) -> Effect:
     """Return the risk ratio of events, unless the work's own numbers contradict them."""
-    counted = Effect(study="", outcome="", measure="RR", arms=arms)
+    by_events = Effect(study="", outcome="", measure="RR", arms=arms)
     if effect is None or effect.measure in ("HR", "MD", "SMD"):
-        return counted
-    both = effect.replace(arms=arms)
+        return by_events
+    with_arms = effect.replace(arms=arms)
     swapped = Arms(
         events=arms.control_events,
         total=arms.control_total,
@@ -277,10 +276,10 @@ def _with_arms(arms: Arms, effect: Effect | None) -> Effect:
         control_total=arms.total,
     )
     try:
-        agree = agrees_with_counts(both) or agrees_with_counts(effect.replace(arms=swapped))
+        is_same = agrees_with_counts(with_arms) or agrees_with_counts(effect.replace(arms=swapped))
     except NotUsable:
-        return counted
-    return counted if agree else both
+        return by_events
+    return by_events if is_same else with_arms
 
 
 def _is_usable(effect: Effect) -> bool:
@@ -300,34 +299,34 @@ def _of_shares(shares: Shares) -> Arms:
     )
 
 
-def _sizes(stated: Mapping[str, Decimal], n: Decimal | None) -> dict[str, Decimal]:
+def _sizes(numbers: Mapping[str, Decimal], n: Decimal | None) -> dict[str, Decimal]:
     """Return the sizes of two groups whose work gives their numbers and the participants of both together.
 
     What one size leaves for the other, or halves. Empty where it gives both sizes, or nothing to compute
     with."""
-    decimal, other = stated.get("total"), stated.get("control_total")
+    total, control = numbers.get("total"), numbers.get("control_total")
     pairs = (("events", "control_events"), ("percent", "control_percent"), ("mean", "control_mean"))
-    has_pair = any(name in stated and control in stated for name, control in pairs)
-    if n is None or not has_pair or (decimal is not None and other is not None):
+    has_pair = any(name in numbers and other in numbers for name, other in pairs)
+    if n is None or not has_pair or (total is not None and control is not None):
         return {}
-    first = decimal if decimal is not None else n - other if other is not None else Decimal(int(n) // 2)
-    return {"total": first, "control_total": n - first}
+    size = total if total is not None else n - control if control is not None else Decimal(int(n) // 2)
+    return {"total": size, "control_total": n - size}
 
 
-def _with_deviations(stated: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
+def _with_deviations(numbers: Mapping[str, Decimal]) -> Mapping[str, Decimal]:
     """Return the standard deviations of means with standard errors (Cochrane's handbook, 6.5.2.2)."""
-    made = dict(stated)
+    deviations: dict[str, Decimal] = {}
     for error, deviation, total in (("se", "sd", "total"), ("control_se", "control_sd", "control_total")):
-        if deviation not in stated and error in stated and stated.get(total, 0) > 0:
-            made[deviation] = stated[error] * Decimal(math.sqrt(stated[total]))
-    return made
+        if deviation not in numbers and error in numbers and numbers.get(total, 0) > 0:
+            deviations[deviation] = numbers[error] * Decimal(math.sqrt(numbers[total]))
+    return {**numbers, **deviations}
 
 
-def made(kind: type[Made], stated: Mapping[str, Decimal], fields: Sequence[str]) -> Made | None:
+def groups_of(kind: type[Groups], numbers: Mapping[str, Decimal], fields: Sequence[str]) -> Groups | None:
     """Return a model of these fields; None where one is missing or no such value is possible."""
-    if any(field not in stated for field in fields):
+    if any(field not in numbers for field in fields):
         return None
     try:
-        return kind.model_validate({field: stated[field] for field in fields})
+        return kind.model_validate({field: numbers[field] for field in fields})
     except ValidationError:
         return None

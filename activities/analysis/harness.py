@@ -19,26 +19,26 @@ NOBODY = 65534
 def main() -> None:
     job = json.load(sys.stdin)
     channel = os.fdopen(int(sys.argv[1]), "w")
-    for kind, most in job["limits"].items():
+    for kind, limit in job["limits"].items():
         with contextlib.suppress(ValueError, OSError):
-            resource.setrlimit(getattr(resource, kind), (most, most))
+            resource.setrlimit(getattr(resource, kind), (limit, limit))
     if os.getuid() == 0:
         os.setgroups([])
         os.setgid(NOBODY)
         os.setuid(NOBODY)
     names: dict[str, object] = {"__name__": "__main__", "effects": job["effects"], "result": None}
-    failed = ""
+    failure = ""
     try:
         names.update(_libraries(job["code"]))
         exec(compile(job["code"], "analysis.py", "exec"), names)  # noqa: S102 - the sandbox is made for it
     except MemoryError:
-        failed = "it needs more memory than it may use"
+        failure = "it needs more memory than it may use"
     except BaseException as error:  # noqa: BLE001 - a program may raise anything, SystemExit included
-        failed = f"{type(error).__name__}: {error}"[:500]
+        failure = f"{type(error).__name__}: {error}"[:500]
     with contextlib.suppress(Exception):
         sys.stdout.flush()
     try:
-        answer = json.dumps({"result": names.get("result"), "failed": failed}, default=_plain)
+        answer = json.dumps({"result": names.get("result"), "failed": failure}, default=_plain)
     except (TypeError, ValueError, RecursionError, MemoryError) as error:
         answer = json.dumps({"result": None, "failed": f"its result is no JSON: {error}"[:500]})
     with contextlib.suppress(OSError, ValueError):

@@ -83,56 +83,56 @@ def analyse_effects(
     NotInstalled without statsmodels."""
     pools, not_pooled = pool_all(effects)
     analysis = Analysis(expected=expected, verdict="INCONCLUSIVE", pools=pools, not_pooled=not_pooled)
-    return _decided(analysis.replace(unread=tuple(unread)))
+    return _with_verdict(analysis.replace(unread=tuple(unread)))
 
 
 def with_generated(analysis: Analysis, generated: GeneratedAnalysis) -> Analysis:
     """Return the analysis with what a generated program returned.
 
     Its verdict is made again of the numbers."""
-    return _decided(analysis.replace(generated=generated))
+    return _with_verdict(analysis.replace(generated=generated))
 
 
-def _decided(analysis: Analysis) -> Analysis:
+def _with_verdict(analysis: Analysis) -> Analysis:
     """Return the analysis with its verdict and its sentences."""
     if is_complete(analysis):
-        verdict, confidence = together(analysis.pools, analysis.generated, analysis.expected)
+        verdict, confidence = overall_verdict(analysis.pools, analysis.generated, analysis.expected)
         analysis = analysis.replace(verdict=verdict, confidence=confidence)
-    return worded(analysis)
+    return with_text(analysis)
 
 
-def worded(analysis: Analysis) -> Analysis:
+def with_text(analysis: Analysis) -> Analysis:
     """Return the analysis with its findings and limitations in the language of messages here."""
     findings = [*_findings(analysis.pools, analysis.expected)]
     limitations = [*_incomplete(analysis.unread, analysis.not_pooled), *_limitations(analysis.pools)]
     if (generated := analysis.generated) is not None:
         if (result := interval_of(generated)) is not None:
             text = _("A generated program: {result}, no effect at {null}: {verdict}.")
-            written = of_generated(generated, analysis.expected)
+            verdict = of_generated(generated, analysis.expected)
             null = decimals(f"{generated.null:g}")
             findings.append(
-                text.format(result=interval_text(result), null=null, verdict=_(VERDICTS[written]))
+                text.format(result=interval_text(result), null=null, verdict=_(VERDICTS[verdict]))
             )
             limitations.append(_("Nobody has reviewed the generated program; its code is in this report."))
         else:
-            why = generated.failed or _("its numbers are not an interval around its estimate")
-            limitations.append(_("The generated program gave no result: {why}.").format(why=why))
+            reason = generated.failed or _("its numbers are not an interval around its estimate")
+            limitations.append(_("The generated program gave no result: {why}.").format(why=reason))
     return analysis.replace(key_findings=tuple(findings), limitations=tuple(limitations))
 
 
 def is_complete(analysis: Analysis) -> bool:
     """Tell whether every effect that the works state was read, so that a verdict can be given."""
-    return not analysis.unread and not any(_is_misread(pooled) for pooled in analysis.not_pooled)
+    return not analysis.unread and not any(_is_misread(exclusion) for exclusion in analysis.not_pooled)
 
 
-def _is_misread(pooled: NotPooled) -> bool:
+def _is_misread(exclusion: NotPooled) -> bool:
     """Tell whether the numbers of a work contradict each other; those of the user's own file do not."""
-    return bool(pooled.effect.evidence_id) and pooled.reason in MISREAD
+    return bool(exclusion.effect.evidence_id) and exclusion.reason in MISREAD
 
 
 def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> Iterator[str]:
     works = {effect.evidence_id for effect in unread}
-    works |= {pooled.effect.evidence_id for pooled in not_pooled if _is_misread(pooled)}
+    works |= {exclusion.effect.evidence_id for exclusion in not_pooled if _is_misread(exclusion)}
     if works:
         text = ngettext(
             "No verdict is given: effects of {count} work could not be read and may point elsewhere.",
@@ -144,10 +144,10 @@ def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> It
 
 def effects_in(analysis: Analysis) -> tuple[Effect, ...]:
     pooled = (row.effect for pool in analysis.pools for row in pool.rows)
-    return (*pooled, *(not_pooled.effect for not_pooled in analysis.not_pooled))
+    return (*pooled, *(exclusion.effect for exclusion in analysis.not_pooled))
 
 
-def shown(value: float) -> str:
+def digits(value: float) -> str:
     """Return a number with three significant digits at most, and two decimals at least below ten.
 
     One that two decimals would make zero keeps its first digit: an interval that ends at -0.001 does not hold
@@ -157,21 +157,21 @@ def shown(value: float) -> str:
     return f"{value:.2f}" if abs(value) < 10 else f"{value:.1f}" if abs(value) < 100 else f"{value:.0f}"
 
 
-def shown_interval(interval: Interval) -> str:
+def plain_interval_text(interval: Interval) -> str:
     """`0.49 (0.34 to 0.70)`."""
-    return f"{shown(interval.estimate)} ({shown(interval.low)} to {shown(interval.high)})"
+    return f"{digits(interval.estimate)} ({digits(interval.low)} to {digits(interval.high)})"
 
 
 def interval_text(interval: Interval) -> str:
     """Return the same in the language of messages here."""
     text = _("{estimate} ({low} to {high})")
-    figures = {name: decimals(shown(getattr(interval, name))) for name in ("estimate", "low", "high")}
+    figures = {name: decimals(digits(getattr(interval, name))) for name in ("estimate", "low", "high")}
     return text.format(**figures)
 
 
-def limits(low: float, high: float) -> str:
+def range_text(low: float, high: float) -> str:
     """Write a range: `0.34 to 0.70`."""
-    return _("{low} to {high}").format(low=decimals(shown(low)), high=decimals(shown(high)))
+    return _("{low} to {high}").format(low=decimals(digits(low)), high=decimals(digits(high)))
 
 
 def _findings(pools: Sequence[Pool], expected: Expected) -> Iterator[str]:
@@ -183,8 +183,11 @@ def _findings(pools: Sequence[Pool], expected: Expected) -> Iterator[str]:
             count=len(pool.rows),
             share=percent(pool.i2),
         )
-        if (reach := pool.prediction) is not None:
-            ends = {"low": decimals(shown(reach.low)), "high": decimals(shown(reach.high))}
+        if (prediction := pool.prediction) is not None:
+            ends = {
+                "low": decimals(digits(prediction.low)),
+                "high": decimals(digits(prediction.high)),
+            }
             text += _(", prediction interval {low} to {high}").format(**ends)
         yield f"{text}: {_(VERDICTS[of_pool(pool, expected)])}."
 
@@ -221,7 +224,7 @@ def verdict_of(interval: Interval, null: float, expected: Expected) -> Verdict:
 def of_pool(pool: Pool, expected: Expected) -> Verdict:
     null = no_effect(pool.measure)
     side = pool.random.estimate < null
-    if any((left.result.estimate < null) != side for left in pool.left_out):
+    if any((omission.result.estimate < null) != side for omission in pool.left_out):
         return "INCONCLUSIVE"
     return verdict_of(pool.hartung_knapp, null, expected)
 
@@ -237,7 +240,7 @@ def confidence_of(pool: Pool) -> float:
     return round(max(0.0, min(1.0, confidence)), 2)
 
 
-def together(
+def overall_verdict(
     pools: Sequence[Pool], generated: GeneratedAnalysis | None, expected: Expected
 ) -> tuple[Verdict, float | None]:
     """Return the verdict of a whole analysis.

@@ -62,7 +62,7 @@ def pool_all(
     for effect in effects:
         groups.setdefault((" ".join(effect.outcome.casefold().split()), effect.measure), []).append(effect)
     pools: list[Pool] = []
-    listed: list[NotPooled] = []
+    not_pooled: list[NotPooled] = []
     for (_, measure), members in groups.items():
         usable: list[tuple[Effect, Point]] = []
         seen: set[str] = set()
@@ -75,21 +75,21 @@ def pool_all(
                 if not agrees_with_counts(effect):
                     raise NotUsable("estimate_contradicts_counts")  # noqa: TRY301
             except NotUsable as error:
-                listed.append(NotPooled(effect=effect, reason=error.reason))
+                not_pooled.append(NotPooled(effect=effect, reason=error.reason))
                 continue
             seen.add(name)
             twin = next(
                 (pooled_effect for pooled_effect, _ in usable if is_one_cohort(pooled_effect, effect)), None
             )
             if twin is not None:
-                listed.append(NotPooled(effect=effect, reason="same_cohort", same_as=twin.study))
+                not_pooled.append(NotPooled(effect=effect, reason="same_cohort", same_as=twin.study))
                 continue
             usable.append((effect, point))
         if len(usable) < MIN_STUDIES:
-            listed += [NotPooled(effect=effect, reason="only_one_study") for effect, _ in usable]
+            not_pooled += [NotPooled(effect=effect, reason="only_one_study") for effect, _ in usable]
             continue
         pools.append(pool(members[0].outcome, measure, usable, estimator))
-    return tuple(pools), tuple(listed)
+    return tuple(pools), tuple(not_pooled)
 
 
 def is_one_cohort(effect: Effect, other: Effect) -> bool:
@@ -108,13 +108,13 @@ def is_one_cohort(effect: Effect, other: Effect) -> bool:
 
 
 def pool(
-    outcome: str, measure: Measure, usable: Sequence[tuple[Effect, Point]], estimator: Estimator = "PM"
+    outcome: str, measure: Measure, studies: Sequence[tuple[Effect, Point]], estimator: Estimator = "PM"
 ) -> Pool:
     """Pool at least two effects. Raises NotInstalled without statsmodels."""
-    fit = _fit([point for _, point in usable], estimator)
+    fit = _fit([point for _, point in studies], estimator)
     from scipy import stats
 
-    count = len(usable)
+    count = len(studies)
     t = float(stats.t.ppf(0.5 + LEVEL / 2, count - 1))
     p_normal = 2 * float(stats.norm.sf(abs(fit.value) / fit.se))
     p_hartung_knapp = 2 * float(stats.t.sf(abs(fit.value) / fit.se_hartung_knapp, count - 1))
@@ -124,7 +124,7 @@ def pool(
         measure=measure,
         rows=tuple(
             StudyRow(effect=effect, result=study_interval(effect, point, LEVEL), weight=weight)
-            for (effect, point), weight in zip(usable, fit.weights, strict=True)
+            for (effect, point), weight in zip(studies, fit.weights, strict=True)
         ),
         fixed=interval(measure, fit.fixed, Z * fit.se_fixed),
         random=interval(measure, fit.value, Z * fit.se),
@@ -135,8 +135,8 @@ def pool(
         tau2=fit.tau2,
         i2=max(0.0, (fit.q - (count - 1)) / fit.q) if fit.q > 0 else 0.0,
         prediction=_prediction(measure, fit, count),
-        left_out=tuple(_without_each(measure, usable, estimator)),
-        small_studies=_egger([point for _, point in usable]) if count >= MIN_STUDIES_FOR_EGGER else None,
+        left_out=tuple(_without_each(measure, studies, estimator)),
+        small_studies=_egger([point for _, point in studies]) if count >= MIN_STUDIES_FOR_EGGER else None,
     )
 
 
@@ -203,39 +203,39 @@ def _prediction(measure: Measure, fit: _Fit, count: int) -> Interval | None:
     return interval(measure, fit.value, t * math.sqrt(fit.tau2 + fit.se**2))
 
 
-def without_most(pool: Pool) -> tuple[tuple[str, ...], Interval | None]:
+def leave_out_most(pool: Pool) -> tuple[tuple[str, ...], Interval | None]:
     """Leave out the study that carries a pool most, then one more, until another result follows.
 
     The one left out is that whose loss brings the interval nearest to the other result.
     """
     null = no_effect(pool.measure)
     side = side_of(pool.random, null)
-    rows, left, result = [*pool.rows], list[str](), None
+    rows, left_out, result = [*pool.rows], list[str](), None
 
-    def rest(row: StudyRow) -> Interval:
+    def without(row: StudyRow) -> Interval:
         return random_effect(pool.measure, [point_of(other.effect) for other in rows if other is not row])
 
     def nearness(row: StudyRow) -> float:
-        tried = rest(row)
+        result = without(row)
         low, high = (
-            to_scale(pool.measure, end) - to_scale(pool.measure, null) for end in (tried.low, tried.high)
+            to_scale(pool.measure, end) - to_scale(pool.measure, null) for end in (result.low, result.high)
         )
         return {"lower": high, "higher": -low}.get(side, max(low, -high))
 
-    while len(left) < MOST_LEFT_OUT and len(rows) > MIN_STUDIES:
+    while len(left_out) < MOST_LEFT_OUT and len(rows) > MIN_STUDIES:
         row = max(rows, key=nearness)
-        left, result = [*left, row.effect.evidence_id], rest(row)
+        left_out, result = [*left_out, row.effect.evidence_id], without(row)
         rows.remove(row)
         if side_of(result, null) != side:
             break
-    return tuple(left), result
+    return tuple(left_out), result
 
 
 def _without_each(
-    measure: Measure, usable: Sequence[tuple[Effect, Point]], estimator: Estimator
+    measure: Measure, studies: Sequence[tuple[Effect, Point]], estimator: Estimator
 ) -> Iterator[LeftOut]:
-    for place, (effect, _) in enumerate(usable if len(usable) > MIN_STUDIES else ()):
-        fit = _fit([point for index, (_, point) in enumerate(usable) if index != place], estimator)
+    for place, (effect, _) in enumerate(studies if len(studies) > MIN_STUDIES else ()):
+        fit = _fit([point for index, (_, point) in enumerate(studies) if index != place], estimator)
         yield LeftOut(study=effect.study, result=interval(measure, fit.value, Z * fit.se))
 
 

@@ -49,33 +49,33 @@ def run_generated(program: Program, effects: Sequence[Effect]) -> GeneratedAnaly
     """Return what the program returns.
 
     Raises NotInstalled without bubblewrap."""
-    bare = [effect.replace(quote="") for effect in effects]
-    done = run_program(program.code, bare).replace(method=program.method)
-    if done.failed or done.estimate is None:
-        return done
-    other = run_program(program.code, [shifted(effect) for effect in bare])
-    same = not other.failed and _numbers(other) == _numbers(done)
-    return done.replace(failed=NOT_COMPUTED) if same else done
+    inputs = [effect.replace(quote="") for effect in effects]
+    analysis = run_program(program.code, inputs).replace(method=program.method)
+    if analysis.failed or analysis.estimate is None:
+        return analysis
+    rerun = run_program(program.code, [shifted(effect) for effect in inputs])
+    is_constant = not rerun.failed and _numbers(rerun) == _numbers(analysis)
+    return analysis.replace(failed=NOT_COMPUTED) if is_constant else analysis
 
 
-def _numbers(done: GeneratedAnalysis) -> tuple[float | None, float | None, float | None]:
+def _numbers(analysis: GeneratedAnalysis) -> tuple[float | None, float | None, float | None]:
     """Return what a program returned but for the value of no effect."""
-    return (done.estimate, done.low, done.high)
+    return (analysis.estimate, analysis.low, analysis.high)
 
 
 def shifted(effect: Effect) -> Effect:
     """Return the effect with other numbers that are as possible as its own."""
 
-    def moved(value: float | None) -> float | None:
+    def shift(value: float | None) -> float | None:
         if value is None:
             return None
         return value * SHIFT if effect.measure in RATIOS else value + SHIFT
 
     arms = effect.arms
     return effect.replace(
-        estimate=moved(effect.estimate),
-        low=moved(effect.low),
-        high=moved(effect.high),
+        estimate=shift(effect.estimate),
+        low=shift(effect.low),
+        high=shift(effect.high),
         n=effect.n * 2 if effect.n else None,
         arms=arms and Arms(**arms.model_dump() | {"total": arms.total * 2}),
     )
@@ -102,8 +102,8 @@ def bwrap() -> str:
 def _unusable(path: str) -> str:
     """Tell why bubblewrap makes no sandbox here; empty when it does."""
     command = [path, "--unshare-all", "--ro-bind", "/", "/", "true"]
-    tried = run(command, capture_output=True, timeout=30)
-    return tried.stderr.decode(errors="replace").strip()[:200] if tried.returncode else ""
+    probe = run(command, capture_output=True, timeout=30)
+    return probe.stderr.decode(errors="replace").strip()[:200] if probe.returncode else ""
 
 
 def run_program(code: str, effects: Sequence[Effect], seconds: float = MAX_SECONDS) -> GeneratedAnalysis:
@@ -122,47 +122,47 @@ def run_program(code: str, effects: Sequence[Effect], seconds: float = MAX_SECON
         "RLIMIT_NPROC": MAX_PROCESSES,
     }
     job = {"code": code, "effects": [effect.model_dump(mode="json") for effect in effects], "limits": limits}
-    failed = ""
-    with tempfile.TemporaryFile() as printed, tempfile.TemporaryFile() as answer:
+    failure = ""
+    with tempfile.TemporaryFile() as output_file, tempfile.TemporaryFile() as answer_file:
         try:
             run(  # bubblewrap's children die with it
-                _command(path, answer.fileno()),
+                _command(path, answer_file.fileno()),
                 {},
                 input=json.dumps(job).encode(),
-                stdout=printed,
+                stdout=output_file,
                 stderr=subprocess.STDOUT,
-                pass_fds=(answer.fileno(),),
+                pass_fds=(answer_file.fileno(),),
                 start_new_session=True,
                 timeout=seconds,
             )
         except subprocess.TimeoutExpired:
-            failed = f"it needs more than {seconds:g} seconds"
-        output, too_long = _beginning(printed, MAX_OUTPUT_BYTES)
-        result, too_large = _beginning(answer, MAX_RESULT_BYTES)
+            failure = f"it needs more than {seconds:g} seconds"
+        output, too_long = _beginning(output_file, MAX_OUTPUT_BYTES)
+        result, too_large = _beginning(answer_file, MAX_RESULT_BYTES)
     if too_long or too_large:
-        failed = "it returns or prints more than it may"
-    return _read(code, output.decode(errors="replace"), result, failed)
+        failure = "it returns or prints more than it may"
+    return _read(code, output.decode(errors="replace"), result, failure)
 
 
-def _beginning(file: IO[bytes], most: int) -> tuple[bytes, bool]:
+def _beginning(file: IO[bytes], limit: int) -> tuple[bytes, bool]:
     """Return what was written to a file, up to a limit, and whether there is more.
 
     The harness limits its size."""
     file.seek(0)
-    data = file.read(most + 1)
-    return data[:most], len(data) > most
+    data = file.read(limit + 1)
+    return data[:limit], len(data) > limit
 
 
 def _command(path: str, result: int) -> list[str]:
     interpreter = str(Path(sys.executable).resolve())
     packages = list(dict.fromkeys((sysconfig.get_path("purelib"), sysconfig.get_path("platlib"))))
-    seen = (str(Path(sys.base_prefix) / "lib"), sysconfig.get_path("stdlib"), *packages, interpreter)
+    mounts = (str(Path(sys.base_prefix) / "lib"), sysconfig.get_path("stdlib"), *packages, interpreter)
     # bubblewrap lets only the owner pass the folders that it makes for a mount
-    above = sorted(
-        {"/usr", "/etc", *(str(parent) for place in seen for parent in list(Path(place).parents)[:-1])}
+    parents = sorted(
+        {"/usr", "/etc", *(str(parent) for place in mounts for parent in list(Path(place).parents)[:-1])}
     )
-    folders = [word for place in above for word in ("--perms", "0755", "--dir", place)]
-    binds = [word for place in dict.fromkeys(seen) for word in ("--ro-bind", place, place)]
+    folders = [word for place in parents for word in ("--perms", "0755", "--dir", place)]
+    binds = [word for place in dict.fromkeys(mounts) for word in ("--ro-bind", place, place)]
     script = f"{SCRATCH}.py"
     return [
         path,
@@ -204,23 +204,23 @@ def _system_folders() -> list[str]:
     return words
 
 
-def _read(code: str, output: str, answer: bytes, failed: str) -> GeneratedAnalysis:
+def _read(code: str, output: str, answer: bytes, failure: str) -> GeneratedAnalysis:
     """Return what a program returned.
 
     Only finite numbers under known names count."""
     result: object = None
-    if not failed:
+    if not failure:
         try:
             outcome = json.loads(answer)
-            result, failed = outcome["result"], str(outcome["failed"])
+            result, failure = outcome["result"], str(outcome["failed"])
         except (ValueError, KeyError, TypeError):
-            failed = "it ended without a result"
-    if not failed and not isinstance(result, dict):
-        failed = "it assigns no dict to `result`"
-    values = result if isinstance(result, dict) and not failed else {}
+            failure = "it ended without a result"
+    if not failure and not isinstance(result, dict):
+        failure = "it assigns no dict to `result`"
+    values = result if isinstance(result, dict) and not failure else {}
     numbers = {name: _finite(values.get(name)) for name in ("estimate", "low", "high", "null")}
     null = numbers.pop("null") or 0.0
-    return GeneratedAnalysis(code=code, output=output, **numbers, null=null, failed=failed)
+    return GeneratedAnalysis(code=code, output=output, **numbers, null=null, failed=failure)
 
 
 def _finite(value: object) -> float | None:

@@ -72,12 +72,12 @@ def _score_interval(arms: Arms, z: float) -> Interval:
 
     The variance of a group without events is 0, which makes any other interval too narrow."""
     share, low, high = wilson(arms.events, arms.total, z)
-    other, other_low, other_high = wilson(arms.control_events, arms.control_total, z)
-    estimate = share - other
+    control_share, control_low, control_high = wilson(arms.control_events, arms.control_total, z)
+    estimate = share - control_share
     return Interval(
         estimate=estimate,
-        low=estimate - math.hypot(share - low, other_high - other),
-        high=estimate + math.hypot(high - share, other - other_low),
+        low=estimate - math.hypot(share - low, control_high - control_share),
+        high=estimate + math.hypot(high - share, control_share - control_low),
     )
 
 

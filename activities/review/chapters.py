@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from activities.analysis.meta_analysis import REASONS, shown_interval
+from activities.analysis.meta_analysis import REASONS, plain_interval_text
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.evidence import Support
 from activities.messages import N_, _, decimals, listed, number
@@ -174,7 +174,7 @@ def _pool(synthesis: Synthesis) -> Iterator[Block]:
         return
     yield from figures.pooled(clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), pool)
     if pool.left_out:
-        without = [(row.study, shown_interval(row.result)) for row in pool.left_out]
+        without = [(row.study, plain_interval_text(row.result)) for row in pool.left_out]
         yield table((_("Without the study"), _(EFFECT)), without, _("Random effects without each study"))
     if pool.small_studies is not None:
         p = decimals(f"{pool.small_studies.p:.3f}")
@@ -187,7 +187,9 @@ def _effects(synthesis: Synthesis, findings: Findings) -> Table:
     risks = {row.evidence_id: row.overall for row in findings.bias if row.outcome in ("", outcome)}
     rows = []
     for work in synthesis.conclusion.works:
-        effect = f"{work.effect.measure} {shown_interval(work.result)}" if work.effect and work.result else ""
+        effect = (
+            f"{work.effect.measure} {plain_interval_text(work.result)}" if work.effect and work.result else ""
+        )
         size, risk = number(work.n) if work.n else "", risks.get(work.evidence_id)
         name, effects = findings.label(work.evidence_id), effect or _("no usable figures")
         last = (direction_words(work.direction), size, _(JUDGEMENT_NAMES[risk]) if risk else "")

@@ -8,7 +8,7 @@ shown side by side and a person decides. Nothing is filled in by code.
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 
-from activities.analysis.figures import COUNTED, INTERVAL, MEANS, REDUCTION
+from activities.analysis.figures import ARM_FIELDS, INTERVAL, MEANS, REDUCTION
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import Frozen, Support
@@ -85,9 +85,9 @@ def figure_id(outcome: str, name: str) -> str:
 
 def _figures_of(outcome: PooledOutcome) -> Iterator[AskedField]:
     names = {
-        "OR": (*COUNTED, *INTERVAL),
-        "RR": (*COUNTED, *INTERVAL),
-        "RD": COUNTED,
+        "OR": (*ARM_FIELDS, *INTERVAL),
+        "RR": (*ARM_FIELDS, *INTERVAL),
+        "RD": ARM_FIELDS,
         "HR": ("total", "control_total", *INTERVAL),
         "MD": (*MEANS, *INTERVAL),
         "SMD": (*MEANS, *INTERVAL),

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, get_args
 from activities.analysis import figures
 from activities.analysis.certainty import certainty_of
 from activities.analysis.conclusions import by_effects_of
-from activities.analysis.figures import COUNTED, INTERVAL, MEANS, Means
+from activities.analysis.figures import ARM_FIELDS, INTERVAL, MEANS, Means
 from activities.analysis.pooling import LEVEL, pool_all
 from activities.analysis.scale import NotUsable, no_effect, point_of, side_of, study_interval
 from activities.contracts.appraisal import (
@@ -227,18 +227,18 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
     """
     numbers = {
         figure: number
-        for figure in dict.fromkeys((*COUNTED, *MEANS, *INTERVAL))
+        for figure in dict.fromkeys((*ARM_FIELDS, *MEANS, *INTERVAL))
         if (number := number_of(study.text(figure_id(outcome.id, figure)))) is not None
     }
     stated = study.text(figure_id(outcome.id, "measure"))
     clustered = study.text(figure_id(outcome.id, "clustered")) == "yes"
-    arms = None if clustered else figures.made(Arms, numbers, COUNTED)
+    arms = None if clustered else figures.groups_of(Arms, numbers, ARM_FIELDS)
     effect = own = figures.of_interval(stated or outcome.measure or "", numbers)
     wanted = outcome.measure or (own.measure if own else "RR")
     if arms is not None and wanted in BY_COUNTS:
         effect = Effect(study="", outcome="", measure=wanted, arms=arms)
     elif own is None and outcome.measure in ("MD", "SMD", None):
-        means = figures.made(Means, numbers, MEANS)
+        means = figures.groups_of(Means, numbers, MEANS)
         if means is not None:
             effect = figures.of_means(means, natural=outcome.measure == "MD")
     if effect is None or (outcome.measure and effect.measure != outcome.measure):

@@ -12,7 +12,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from activities.analysis.cells import MEASURED, cell_reason
+from activities.analysis.cells import FIGURES, cell_reason
 from activities.contracts.evidence import Claim, Evidence, Statement, Support
 from activities.contracts.identifiers import records_in
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
@@ -308,7 +308,7 @@ def cell(column: str, text: str, support: Support | None, document: Evidence) ->
         return refused("cites_nothing")
     if support.evidence_id != document.evidence_id:
         return refused("other_work")
-    if column in MEASURED:
+    if column in FIGURES:
         return refused("not_in_work") if cell_reason(column, text, support.quote) else STANDS
     if number := next(missing_numbers(text, [support.quote]), None):
         return refused("number_missing", number=number.shown)

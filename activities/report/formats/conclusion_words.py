@@ -12,7 +12,7 @@ from typing import Literal
 
 from activities.analysis.certainty import CERTAINTIES
 from activities.analysis.conclusions import OPEN, OTHER_SIDE, is_of_means, is_refuted, is_turned
-from activities.analysis.meta_analysis import interval_text, limits
+from activities.analysis.meta_analysis import interval_text, range_text
 from activities.analysis.scale import no_effect, side_of
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import (
@@ -432,7 +432,7 @@ def _ranges(works: Iterable[AppraisedWork]) -> Iterator[str]:
         else:
             estimates = [result.estimate for result in results]
             text = _("{measure} from {range} in {count} studies.")
-            between = limits(min(estimates), max(estimates))
+            between = range_text(min(estimates), max(estimates))
             yield capitalized(text.format(measure=name, range=between, count=number(len(results))))
 
 

@@ -19,7 +19,7 @@ from zlib import crc32
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup, escape
 
-from activities.analysis.meta_analysis import interval_text, limits
+from activities.analysis.meta_analysis import interval_text, range_text
 from activities.analysis.scale import no_effect, to_scale
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.effects import MEASURE_NAMES, RATIOS, Effect, Interval, Measure, Pool
@@ -213,7 +213,7 @@ def panel(
     def mark(
         label: str, interval: Interval, kind: Literal["study", "pooled", "range"], size: float = 8
     ) -> EffectMark:
-        text = interval_text(interval) if kind != "range" else limits(interval.low, interval.high)
+        text = interval_text(interval) if kind != "range" else range_text(interval.low, interval.high)
         low, middle, high = map(share, (interval.low, interval.estimate, interval.high))
         return EffectMark(clean(label), text, low, middle, high, kind, size)
 

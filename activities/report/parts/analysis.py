@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from activities.analysis.meta_analysis import REASONS, UNREAD, VERDICTS, interval_text, is_complete, worded
+from activities.analysis.meta_analysis import REASONS, UNREAD, VERDICTS, interval_text, is_complete, with_text
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.effects import MEASURE_NAMES, Analysis, Expected, NotPooled, Unread
 from activities.contracts.effects import PART as ANALYSIS
@@ -48,7 +48,7 @@ class AnalysisReport(ReportPart):
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
     ) -> object:
-        return worded(stored) if isinstance(stored, Analysis) else None
+        return with_text(stored) if isinstance(stored, Analysis) else None
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         made = (*blocks(report, quotes, drawn=drawn),)

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Collection, Iterable, Iterator, Mapping
 
-from activities.analysis.conclusions import again, conclude, numbers_stand, unpooled
+from activities.analysis.conclusions import conclude, is_pool_missing, numbers_stand, recompute
 from activities.contracts.appraisal import PART as CONCLUSIONS
 from activities.contracts.appraisal import Appraisal, Conclusion, StudyEffect
 from activities.contracts.errors import install
@@ -42,7 +42,7 @@ class ConclusionsReport(ReportPart):
         return tuple(one.replace(wording=appraisal.worded.get(one.key, "")) for one in made)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
-        if any(map(unpooled, CONCLUSIONS.shown(report))):
+        if any(map(is_pool_missing, CONCLUSIONS.shown(report))):
             yield Statement.of("nothing_pooled")
 
     def quotes(self, report: Report) -> Iterable[Support]:
@@ -102,10 +102,10 @@ def _stands(effect: StudyEffect, checks: Checks) -> bool:
 
 def _problems(conclusion: Conclusion) -> Iterator[str]:
     """Name what does not follow when a conclusion is made again from the works that it names."""
-    if conclusion.pooled is not None and unpooled(conclusion):
+    if conclusion.pooled is not None and is_pool_missing(conclusion):
         yield f"conclusion {conclusion.outcome}: {install('analysis')} to make its pooled figure again"
         return
-    made = again(conclusion)
+    made = recompute(conclusion)
     for field in ("direction", "by_effects", "certainty", "starts", "concerns"):
         if getattr(made, field) != getattr(conclusion, field):
             name = field.replace("_", " ")

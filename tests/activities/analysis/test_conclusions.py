@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from activities.analysis.certainty import CERTAINTIES
-from activities.analysis.conclusions import again, conclude, is_refuted, numbers_stand
+from activities.analysis.conclusions import conclude, is_refuted, numbers_stand, recompute
 from activities.contracts.appraisal import (
     Appraisal,
     Certainty,
@@ -49,7 +49,7 @@ def stated(
 def one(*effects: StudyEffect, facts: WorkFacts = TRIAL, proposed: tuple[Proposed, ...] = ()) -> Conclusion:
     works = {effect.evidence_id: facts for effect in effects}
     (made,) = conclude(Appraisal(effects=effects, proposed=proposed), works)
-    assert again(made) == made, "a check makes it a second time"
+    assert recompute(made) == made, "a check makes it a second time"
     assert all(map(numbers_stand, made.works))
     return made
 

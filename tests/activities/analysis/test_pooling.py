@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from temporalio.testing import ActivityEnvironment
 
-from activities.analysis.pooling import pool_all, without_most
+from activities.analysis.pooling import leave_out_most, pool_all
 from activities.analysis.scale import point_of, side_of, study_interval
 from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import AnalyseInput, Analysis, Arms, Effect, Interval, Pool
@@ -135,9 +135,9 @@ def test_a_study_keeps_the_digits_of_its_work() -> None:
 def test_a_cohort_that_was_published_twice_is_pooled_once_and_named() -> None:
     same = {"estimate": 0.8, "low": 0.6, "high": 1.07, "n": 1204}
     first = effect("Smith 2019", evidence_id="pmid:1", **same)
-    again = effect("Smith 2020", evidence_id="pmid:2", **same)
+    duplicate = effect("Smith 2020", evidence_id="pmid:2", **same)
     other = effect("Jones 2020", evidence_id="pmid:3", **{**same, "n": 800})
-    (pool,), (listed,) = pool_all([first, again, other])
+    (pool,), (listed,) = pool_all([first, duplicate, other])
     own, nothing = pool_all([effect("a", **same), effect("b", **same)])  # of a file: no work is named
     assert (len(own[0].rows), nothing) == (2, ())
     assert [row.effect.study for row in pool.rows] == ["Smith 2019", "Jones 2020"]
@@ -147,7 +147,7 @@ def test_a_cohort_that_was_published_twice_is_pooled_once_and_named() -> None:
 def test_the_studies_are_named_without_which_a_pool_shows_something_else() -> None:
     effects = [one.replace(evidence_id=one.study) for one in bcg("RR")]
     (pool,), _ = pool_all(effects)
-    names, result = without_most(pool)
+    names, result = leave_out_most(pool)
     assert len(names) == 2
     assert result is not None
     assert side_of(result, 1) == side_of(pool.random, 1) == "lower"
@@ -161,9 +161,9 @@ def test_the_studies_are_named_without_which_a_pool_shows_something_else() -> No
         for n, (a, c) in enumerate(((10, 25), (20, 27), (18, 24)))
     ]
     (pool,), _ = pool_all(small[1:])
-    assert without_most(pool) == ((), None), "of two studies none is left out"
+    assert leave_out_most(pool) == ((), None), "of two studies none is left out"
     (pool,), _ = pool_all(small)
-    names, result = without_most(pool)
+    names, result = leave_out_most(pool)
     assert names == ("0",)
     assert result is not None
     assert result.high > 1 > pool.random.high
