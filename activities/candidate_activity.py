@@ -26,11 +26,11 @@ class CandidateActivities:
         """Ask the permitted sources and store what they say; see `activities.candidates.lookup`."""
         async with reporting_errors("look_up_failed", run_id=step.run_id, name=step.name):
             async with forgotten_when_malformed():
-                answered = await look_up(step, self._sources)
-                passing = answered.passing
-                if passing is not None and activity.info().attempt < LOOK_UP_ATTEMPTS:
-                    raise passing
-            findings = answered.findings
+                result = await look_up(step, self._sources)
+                failure = result.temporary_failure
+                if failure is not None and activity.info().attempt < LOOK_UP_ATTEMPTS:
+                    raise failure
+            findings = result.findings
             blob = await self._store.put_bytes(findings.model_dump_json().encode())
             present = sum(entry.status == "found" for entry in findings.fields)
             return LookedUp(name=findings.name, blob=blob, found=present, silent=tuple(findings.silent))

@@ -19,7 +19,7 @@ def to_read(candidates: Sequence[Candidate]) -> tuple[DraftClaim, ...]:
     """Return a sentence for every quote that is offered for or against a candidate."""
     return tuple(
         DraftClaim(id=name, text=STATEMENTS[side].format(name=candidate.name), support=(quote,), state="ask")
-        for name, candidate, side, quote in _offered(candidates)
+        for name, candidate, side, quote in _offers(candidates)
     )
 
 
@@ -31,25 +31,25 @@ def with_verdicts(
     The second reader denies such a quote, or its work was judged to answer the question with yes
     (`in_favour`: ids of works) and stands against.
     """
-    denied = {
+    denied_ids = {
         verdict.id
         for verdict in verdicts.verdicts
         if verdict.problem and verdict.problem.text("verdict") == "no"
     }
-    left_out: dict[Side, int] = {"support": 0, "against": 0}
+    removals: dict[Side, int] = {"support": 0, "against": 0}
     sides: dict[tuple[str, Side], list[Support]] = {}
-    for name, candidate, side, quote in _offered(candidates):
-        if name in denied or (side == "against" and quote.evidence_id in in_favour):
-            left_out[side] += 1
+    for name, candidate, side, quote in _offers(candidates):
+        if name in denied_ids or (side == "against" and quote.evidence_id in in_favour):
+            removals[side] += 1
         else:
             sides.setdefault((candidate.name, side), []).append(quote)
     return [
         candidate.replace(**{side: tuple(sides.get((candidate.name, side), ())) for side in STATEMENTS})
         for candidate in candidates
-    ], left_out
+    ], removals
 
 
-def _offered(candidates: Sequence[Candidate]) -> Iterator[tuple[str, Candidate, Side, Support]]:
+def _offers(candidates: Sequence[Candidate]) -> Iterator[tuple[str, Candidate, Side, Support]]:
     for number, candidate in enumerate(candidates, start=1):
         for side in STATEMENTS:
             quotes: tuple[Support, ...] = getattr(candidate, side)

@@ -42,11 +42,11 @@ ANSWERS = {name: field.sources for name, field in FIELDS.items() if field.source
 SOURCES = tuple(dict.fromkeys(source for sources in ANSWERS.values() for source in sources))
 
 
-def unanswered(permitted: Collection[str]) -> tuple[CandidateField, ...]:
+def unanswered(names: Collection[str]) -> tuple[CandidateField, ...]:
     """Return the fields of a failed look-up, with the sources that were to be asked."""
     fields = []
     for name, sources in ANSWERS.items():
-        silent = tuple(source for source in sources if source in permitted)
+        silent = tuple(source for source in sources if source in names)
         status: FieldStatus = "unreachable" if silent else "not_looked_up"
         fields.append(CandidateField(name=name, status=status, silent=silent))
     return tuple(fields)
@@ -77,8 +77,8 @@ def of_application(facts: Mapping[str, str]) -> RegulatoryCode | None:
         return "tentatively_approved"
     if approval != "approved":
         return None
-    marketed = [part.strip() for part in facts.get("marketing_status", "").split(";") if part.strip()]
-    return "discontinued" if marketed and all(part == "Discontinued" for part in marketed) else "approved"
+    statuses = [part.strip() for part in facts.get("marketing_status", "").split(";") if part.strip()]
+    return "discontinued" if statuses and all(part == "Discontinued" for part in statuses) else "approved"
 
 
 def of_molecule(facts: Mapping[str, str]) -> RegulatoryCode | None:

@@ -40,9 +40,9 @@ SYNONYMS = 4
 
 
 @dataclass
-class _Asking:
+class _Asker:
     sources: Mapping[str, Source]
-    asked: dict[str, None] = field(default_factory=dict)
+    asked_sources: dict[str, None] = field(default_factory=dict)
     failures: dict[str, SourceError] = field(default_factory=dict)
 
     async def ask(self, source: str, text: str, limit: int, **options: str) -> list[Evidence]:
@@ -50,7 +50,7 @@ class _Asking:
         records: list[Evidence] = []
         if source not in self.sources:
             return records
-        self.asked[source] = None
+        self.asked_sources[source] = None
         query = Query(text=text, limit=limit, filters=Filters(options=options))
         try:
             async with asyncio.timeout(SOURCE_SECONDS):
@@ -68,39 +68,39 @@ class _Asking:
 
 
 @dataclass(frozen=True)
-class Answered:
+class LookUpResult:
     """The result of a look-up, and the failures that another attempt may resolve."""
 
     findings: CandidateFindings
     failures: Mapping[str, SourceError]
 
     @property
-    def passing(self) -> SourceError | None:
+    def temporary_failure(self) -> SourceError | None:
         """The first failure that may not occur again; None when another attempt would change nothing."""
         return next((error for error in self.failures.values() if error.retryable), None)
 
 
-async def look_up(step: CandidateLookUp, sources: Mapping[str, Source]) -> Answered:
+async def look_up(step: CandidateLookUp, sources: Mapping[str, Source]) -> LookUpResult:
     """Ask every permitted source at the same time. `sources`: all that the worker has, by name."""
-    asking = _Asking({name: sources[name] for name in step.sources if name in sources and name in SOURCES})
+    asker = _Asker({name: sources[name] for name in step.sources if name in sources and name in SOURCES})
     name = preferred_name(step)
     diseases = of_kind(step.question, ("disease", "phenotype"))
-    regulator, registered, molecule = await asyncio.gather(
-        _regulator(asking, name, frozenset(entity.id for entity in diseases)),
-        _registered(asking, name, [(e.name, *e.synonyms[:SYNONYMS]) for e in diseases]),
-        _molecule(asking, name),
+    regulator, trials, molecule = await asyncio.gather(
+        _regulator(asker, name, frozenset(entity.id for entity in diseases)),
+        _trials(asker, name, [(e.name, *e.synonyms[:SYNONYMS]) for e in diseases]),
+        _molecule(asker, name),
     )
     entries: dict[CandidateFieldName, list[FieldEntry]] = {name: [] for name in ANSWERS}
-    for part in (regulator, molecule, registered):
+    for part in (regulator, molecule, trials):
         for key, rows in part.items():
             entries[key] += rows
-    fields = tuple(_field(key, rows, asking) for key, rows in entries.items())
+    fields = tuple(_field(key, rows, asker) for key, rows in entries.items())
     findings = CandidateFindings(
         name=step.name,
         fields=fields,
-        silent={source: str(error)[:200] for source, error in sorted(asking.failures.items())},
+        silent={source: str(error)[:200] for source, error in sorted(asker.failures.items())},
     )
-    return Answered(findings, asking.failures)
+    return LookUpResult(findings, asker.failures)
 
 
 Part = dict[CandidateFieldName, list[FieldEntry]]
@@ -112,79 +112,78 @@ def preferred_name(step: CandidateLookUp) -> str:
     return entity.name if entity is not None and entity.kind == "drug" else step.generic_name or step.name
 
 
-def _field(key: CandidateFieldName, entries: Iterable[FieldEntry], asking: _Asking) -> CandidateField:
+def _field(key: CandidateFieldName, entries: Iterable[FieldEntry], asker: _Asker) -> CandidateField:
     rows = tuple(entries)
-    about = FIELDS[key]
-    answering = [source for source in about.sources if source in asking.asked]
-    concerned = [*about.sources, *about.led_by]
-    silent = tuple(source for source in concerned if source in asking.failures)
-    permitted = any(source in asking.sources for source in about.sources)
+    definition = FIELDS[key]
+    is_asked = any(source in asker.asked_sources for source in definition.sources)
+    silent = tuple(source for source in (*definition.sources, *definition.led_by) if source in asker.failures)
+    is_permitted = any(source in asker.sources for source in definition.sources)
     if rows:
         return CandidateField(name=key, status="found", entries=rows, silent=silent)
-    if silent and permitted:
+    if silent and is_permitted:
         return CandidateField(name=key, status="unreachable", silent=silent)
     # Where no protein is known its pathways cannot be asked for, and that is an answer.
-    led = permitted and any(source in asking.asked for source in about.led_by)
-    return CandidateField(name=key, status="not_found" if answering or led else "not_looked_up")
+    is_led = is_permitted and any(source in asker.asked_sources for source in definition.led_by)
+    return CandidateField(name=key, status="not_found" if is_asked or is_led else "not_looked_up")
 
 
-async def _regulator(asking: _Asking, name: str, diseases: frozenset[str]) -> Part:
+async def _regulator(asker: _Asker, name: str, diseases: frozenset[str]) -> Part:
     """openFDA: labels, applications, reported reactions."""
-    named = f'openfda.generic_name:"{name}" OR openfda.brand_name:"{name}"'
-    labels, applied, reported = await asyncio.gather(
-        asking.ask("openfda", named, LABELS, endpoint="label"),
-        asking.ask("openfda", named, APPLICATIONS, endpoint="drugsfda"),
-        asking.ask("openfda", name, 1, endpoint="event"),
+    query = f'openfda.generic_name:"{name}" OR openfda.brand_name:"{name}"'
+    labels, applications, reports = await asyncio.gather(
+        asker.ask("openfda", query, LABELS, endpoint="label"),
+        asker.ask("openfda", query, APPLICATIONS, endpoint="drugsfda"),
+        asker.ask("openfda", name, 1, endpoint="event"),
     )
     label = reading.best_label(reading.of_drug(labels, name))
-    approvals = list(reading.applications(reading.of_drug(applied, name)))
+    approvals = list(reading.applications(reading.of_drug(applications, name)))
     part: Part = {"regulatory": approvals, "safety": []}
     if label is not None:
         part["mechanism"] = list(reading.label_mechanism(label))
         part["indications"] = list(reading.indications(label, diseases))
         part["safety"] = list(reading.label_safety(label))
         if not approvals:
-            part["regulatory"] = [reading.labelled(label)]
-    part["safety"] += reading.reactions(reported)
+            part["regulatory"] = [reading.label_entry(label)]
+    part["safety"] += reading.reactions(reports)
     return part
 
 
-async def _registered(asking: _Asking, name: str, diseases: Iterable[tuple[str, ...]]) -> Part:
+async def _trials(asker: _Asker, name: str, diseases: Iterable[tuple[str, ...]]) -> Part:
     """ClinicalTrials.gov: the most relevant trials, and those that were stopped."""
-    names = [f'"{other}"' for disease in diseases for other in disease]
-    wanted = {"intervention": f'"{name}"', "condition": " OR ".join(dict.fromkeys(names))}
-    halted = wanted | {"trial_status": ",".join(STOPPED_TRIALS)}
+    names = [f'"{synonym}"' for disease in diseases for synonym in disease]
+    options = {"intervention": f'"{name}"', "condition": " OR ".join(dict.fromkeys(names))}
+    stopped_options = options | {"trial_status": ",".join(STOPPED_TRIALS)}
     relevant, stopped = await asyncio.gather(
-        asking.ask("clinicaltrials", "", TRIALS_ASKED, **wanted),
-        asking.ask("clinicaltrials", "", TRIALS_ASKED, **halted),
+        asker.ask("clinicaltrials", "", TRIALS_ASKED, **options),
+        asker.ask("clinicaltrials", "", TRIALS_ASKED, **stopped_options),
     )
     return {"trials": reading.trials([*stopped, *relevant], name)}
 
 
-async def _molecule(asking: _Asking, name: str) -> Part:
+async def _molecule(asker: _Asker, name: str) -> Part:
     """Ask ChEMBL, Open Targets and a knowledge graph for mechanism and targets, then UniProt and Reactome."""
     curated, platform, paths = await asyncio.gather(
-        asking.ask("chembl", name, 200), asking.ask("opentargets", name, 20), asking.ask("neo4j", name, PATHS)
+        asker.ask("chembl", name, 200), asker.ask("opentargets", name, 20), asker.ask("neo4j", name, PATHS)
     )
     molecules = [record for record in curated if "max_phase" in record.facts or "synonyms" in record.facts]
     proteins = reading.accessions([*curated, *platform])[:PROTEINS]
     entries: list[Evidence] = []
     routes: list[list[Evidence]] = []
     if proteins:
-        asked = " OR ".join(f"accession:{accession}" for accession in proteins)
+        query = " OR ".join(f"accession:{accession}" for accession in proteins)
         entries, *routes = await asyncio.gather(
-            asking.ask("uniprot", asked, PROTEINS),
-            *(asking.ask("reactome", accession, reading.PATHWAYS) for accession in proteins),
+            asker.ask("uniprot", query, PROTEINS),
+            *(asker.ask("reactome", accession, reading.PATHWAYS) for accession in proteins),
         )
     targets = [record for record in curated if "target" in record.facts]
     by_target = {path.facts["target"]: path for path in paths if "target" in path.facts}
-    by_name = {e.text: e for route in routes for e in reading.stated(route, "pathway", stable_id="stable_id")}
+    by_name = {e.text: e for route in routes for e in reading.facts(route, "pathway", stable_id="stable_id")}
     return {
-        "names": list(reading.stated(molecules, "synonyms")),
-        "mechanism": list(reading.stated([*curated, *platform], "mechanism", action="action_type")),
+        "names": list(reading.facts(molecules, "synonyms")),
+        "mechanism": list(reading.facts([*curated, *platform], "mechanism", action="action_type")),
         "targets": list(reading.targets([*targets, *platform, *entries, *by_target.values()])),
         "pathways": list(by_name.values())[: reading.PATHWAYS],
-        "indications": list(reading.stated(platform, "approved_for")),
+        "indications": list(reading.facts(platform, "approved_for")),
         "regulatory": list(reading.phases(molecules[:1])),
         "safety": list(reading.warnings([*molecules, *platform])),
     }

@@ -45,13 +45,13 @@ def shortened(text: str) -> str:
 
 def section_of(label: Evidence, field: str) -> str:
     """Return a section of a label by openFDA's name for it; empty when it is not there."""
-    wanted = SECTIONS[field]
+    heading = SECTIONS[field]
     lines = label.text.split("\n")
     for number, line in enumerate(lines):
-        if line == wanted:
-            rest = lines[number + 1 :]
-            end = next((n for n, other in enumerate(rest) if other in _HEADINGS), len(rest))
-            return "\n".join(rest[:end]).strip()
+        if line == heading:
+            below = lines[number + 1 :]
+            end = next((n for n, text in enumerate(below) if text in _HEADINGS), len(below))
+            return "\n".join(below[:end]).strip()
     return ""
 
 
@@ -96,18 +96,18 @@ def best_label(labels: Sequence[Evidence]) -> Evidence | None:
 
     def rank(label: Evidence) -> tuple[bool, bool, str]:
         prescription = label.facts.get("product_type", "") == "HUMAN PRESCRIPTION DRUG"
-        indicated = bool(section_of(label, "indications_and_usage"))
-        return indicated, prescription, label.facts.get("effective_date", "")
+        has_indication = bool(section_of(label, "indications_and_usage"))
+        return has_indication, prescription, label.facts.get("effective_date", "")
 
     return max(labels, key=rank, default=None)
 
 
-def stated(records: Iterable[Evidence], fact: str, **values: str) -> Iterator[FieldEntry]:
+def facts(records: Iterable[Evidence], fact: str, **values: str) -> Iterator[FieldEntry]:
     """Return what records hold under a fact. `values`: name -> the fact with what belongs to it."""
     for record in records:
         if text := record.facts.get(fact, ""):
-            more = {name: record.facts.get(other, "") for name, other in values.items()}
-            yield _entry(record, text, **more)
+            details = {name: record.facts.get(key, "") for name, key in values.items()}
+            yield _entry(record, text, **details)
 
 
 def label_mechanism(label: Evidence) -> Iterator[FieldEntry]:
@@ -132,8 +132,8 @@ def targets(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
 
 
 def accessions(records: Iterable[Evidence]) -> tuple[str, ...]:
-    named = (part for r in records for part in r.facts.get("accessions", "").split("; "))
-    return tuple(dict.fromkeys(filter(None, named)))
+    codes = (part for r in records for part in r.facts.get("accessions", "").split("; "))
+    return tuple(dict.fromkeys(filter(None, codes)))
 
 
 def indications(label: Evidence, diseases: frozenset[str]) -> Iterator[FieldEntry]:
@@ -142,8 +142,8 @@ def indications(label: Evidence, diseases: frozenset[str]) -> Iterator[FieldEntr
     `diseases`: ids of `activities.text.entities`.
     """
     if text := section_of(label, "indications_and_usage") or section_of(label, "purpose"):
-        named = {entity.id for entity in of_kind(text, ("disease",))}
-        yield _section_entry(label, text, "names_disease_asked" if named & diseases else "")
+        named_ids = {entity.id for entity in of_kind(text, ("disease",))}
+        yield _section_entry(label, text, "names_disease_asked" if named_ids & diseases else "")
 
 
 def application_order(record: Evidence) -> tuple[bool, bool, str]:
@@ -160,7 +160,7 @@ def applications(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
         yield _entry(record, number, code=code, authority="FDA", application=number, date=date)
 
 
-def labelled(label: Evidence) -> FieldEntry:
+def label_entry(label: Evidence) -> FieldEntry:
     """Return a label without an application that was found."""
     return _entry(
         label,
@@ -180,9 +180,9 @@ def phases(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
 
 
 def of_trial(record: Evidence, name: str) -> bool:
-    """Whether a registration is of a trial of this drug: its title or its interventions name it."""
-    named = f"{record.title}\n{record.facts.get('interventions', '')}"
-    return names_drug(named, name)
+    """Tell whether a registration is of a trial of this drug: its title or its interventions name it."""
+    text = f"{record.title}\n{record.facts.get('interventions', '')}"
+    return names_drug(text, name)
 
 
 def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
@@ -210,8 +210,8 @@ def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
 
 def trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:
     """Sorts trials: stopped ones, then those with posted results, then the later phases."""
-    phases_of = entry.values.get("phase", "")
-    latest = max((int(c) for c in phases_of if c.isdigit()), default=0)
+    phase = entry.values.get("phase", "")
+    latest = max((int(c) for c in phase if c.isdigit()), default=0)
     return (
         entry.code not in STOPPED_TRIALS,
         "results" not in entry.values,
@@ -237,9 +237,9 @@ def reactions(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
 def warnings(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """Withdrawals and boxed warnings that Open Targets or ChEMBL hold."""
     for record in records:
-        for stated in filter(None, record.facts.get("warnings", "").split("; ")):
-            code = "withdrawn" if stated.startswith("withdrawn") else "warning"
-            yield _entry(record, stated, code=code)
+        for warning in filter(None, record.facts.get("warnings", "").split("; ")):
+            code = "withdrawn" if warning.startswith("withdrawn") else "warning"
+            yield _entry(record, warning, code=code)
         if record.facts.get("withdrawn"):
             yield _entry(record, record.title, code="withdrawn")
         if record.facts.get("boxed_warning"):
@@ -297,7 +297,7 @@ def standing_of(name: str, items: Sequence[Evidence]) -> Standing:
 
 
 def is_record_of_another(item: Evidence, name: str) -> bool:
-    """Whether an item is a label, an approval or a registration of another drug.
+    """Tell whether an item is a label, an approval or a registration of another drug.
 
     That it names this one says nothing for it.
     """

@@ -27,33 +27,33 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
     Those of the question stand first, then those that most and the nearest works name. Effect, confidence and
     direction are left open."""
     items = best_first(rank(step.question, [d for d in documents if d.standing != "retracted"]))
-    asked = {name for name, _ in drugs_named(step.question)}
-    wanted = {drug(name) or fold(name) for name in step.chosen}
-    named, mentions = Counter[str](), Counter[str]()
+    question_drugs = {name for name, _ in drugs_named(step.question)}
+    choice = {drug(name) or fold(name) for name in step.chosen}
+    weights, mentions = Counter[str](), Counter[str]()
     for place, item in enumerate(items):
         for name, count in drugs_in(item.document).items():
             if not is_record_of_another(item.document, name):
-                named[name] += 1_000_000 // (place + 10)
+                weights[name] += 1_000_000 // (place + 10)
                 mentions[name] += count
-    offered = wanted or asked | {name for name, count in mentions.items() if count >= MIN_MENTIONS}
-    names = [name for name in named if name in offered]
-    names.sort(key=lambda name: (name not in asked, -named[name], name))
+    pool = choice or question_drugs | {name for name, count in mentions.items() if count >= MIN_MENTIONS}
+    names = [name for name in weights if name in pool]
+    names.sort(key=lambda name: (name not in question_drugs, -weights[name], name))
     candidates = filter(None, (_candidate(name, items, documents) for name in names))
     return Hypotheses(hypotheses=tuple(islice(candidates, step.max_candidates)))
 
 
-def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> MechanismHypothesis | None:
+def _candidate(name: str, items: Sequence[Item], documents: Sequence[Evidence]) -> MechanismHypothesis | None:
     """Return a drug with its passages, called as the nearest of them writes it."""
     naming = [item for item in items if name in drugs_in(item.document)]
-    nearest = (
-        next((r.sentence for r in item.ranked if _written(name, r.sentence.quote)), None) for item in naming
+    sentences = (
+        next((r.sentence for r in item.ranked if _spelling(name, r.sentence.quote)), None) for item in naming
     )
-    quotes = [Support(evidence_id=s.evidence_id, quote=s.quote) for s in nearest if s][:MAX_PASSAGES]
-    standing = standing_of(name, every)
+    quotes = [Support(evidence_id=s.evidence_id, quote=s.quote) for s in sentences if s][:MAX_PASSAGES]
+    standing = standing_of(name, documents)
     if not quotes and not standing.quotes:
         return None
     return MechanismHypothesis(
-        drug=_written(name, quotes[0].quote) if quotes else name,
+        drug=_spelling(name, quotes[0].quote) if quotes else name,
         generic_name=name,
         target=facts_of(standing.label, "mechanism_class"),
         supporting_evidence=tuple(quotes),
@@ -64,7 +64,7 @@ def _candidate(name: str, items: Sequence[Item], every: Sequence[Evidence]) -> M
     )
 
 
-def _written(name: str, text: str) -> str:
+def _spelling(name: str, text: str) -> str:
     """Return how a text writes a drug of this preferred name; empty where it does not name it."""
     surface = next((drug.surface for drug in drugs(text) if drug.name.casefold() == name), "")
     return surface.casefold() if surface[1:].islower() else surface

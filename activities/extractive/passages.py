@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import JudgeBatch, JudgeInput
 from activities.contracts.write import Passage, SectionDraft, WriteInput
-from activities.extractive.planning import searched
+from activities.extractive.planning import search_text
 from activities.text.absence import TermsOf, absent
 from activities.text.normal_form import normalise
 from activities.text.ranking import Item, Ranked, best_first, rank, relevant
@@ -27,8 +27,8 @@ MAX_HEAD = 300
 
 
 def judge(step: JudgeInput, documents: Sequence[Evidence]) -> JudgeBatch:
-    """Which works have a passage that is near enough, and no judgement: nothing has read them."""
-    items = nearest(searched(step, step.question), documents)
+    """List the works that have a passage near enough, without a judgement: nothing has read them."""
+    items = nearest(search_text(step, step.question), documents)
     ids = tuple(item.document.evidence_id for item in items)
     count = f"{len(ids)} of {len(documents)} items have a passage near the question"
     return JudgeBatch(
@@ -44,56 +44,56 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
     """Return the nearest passages, and the words of the question that none of these documents has.
 
     Of a folder's documents its search tells them."""
-    others = [document for document in documents if document.source != "library"]
-    languages = tuple(dict.fromkeys(map(language_in, others)))
-    index, shared = TermsOf(others), frozenset(step.shared)
-    text = searched(step, step.question)
-    passages = _chosen(nearest(text, [d for d in documents if d.evidence_id not in shared]))
+    remote_documents = [document for document in documents if document.source != "library"]
+    languages = tuple(dict.fromkeys(map(language_in, remote_documents)))
+    index, shared = TermsOf(remote_documents), frozenset(step.shared)
+    text = search_text(step, step.question)
+    passages = _best_passages(nearest(text, [d for d in documents if d.evidence_id not in shared]))
     return SectionDraft(
         title=step.title,
         passages=passages,
         elsewhere=not passages and bool(nearest(text, [d for d in documents if d.evidence_id in shared])),
-        absent=absent(step.question, languages, index.holds, index.has) if others else (),
-        documents=len(others),
+        absent=absent(step.question, languages, index.holds, index.has) if remote_documents else (),
+        documents=len(remote_documents),
     )
 
 
 def nearest(text: str, documents: Sequence[Evidence]) -> list[Item]:
     """Return the works that may be quoted and have a passage near a text, best first."""
-    stand = [document for document in documents if document.standing != "retracted"]
-    return relevant(best_first(rank(text, stand)))
+    citable = [document for document in documents if document.standing != "retracted"]
+    return relevant(best_first(rank(text, citable)))
 
 
-def _chosen(items: Sequence[Item]) -> tuple[Passage, ...]:
+def _best_passages(items: Sequence[Item]) -> tuple[Passage, ...]:
     """Return the passages to show with their neighbours, the nearest first, whatever document they are of."""
-    every = [(score, item, passage) for item in items for score, passage in _near(item)]
-    every.sort(key=lambda row: row[0], reverse=True)
-    best = max((score for score, _, _ in every), default=0.0)
+    rows = [(score, item, passage) for item in items for score, passage in _passages_of(item)]
+    rows.sort(key=lambda row: row[0], reverse=True)
+    best = max((score for score, _, _ in rows), default=0.0)
     return tuple(
         passage
-        for score, item, passage in every
+        for score, item, passage in rows
         if item.document.evidence_type not in OF_THE_USER or best - score <= MAX_BEHIND
     )[:MAX_PASSAGES]
 
 
-def _near(item: Item) -> Iterator[tuple[float, Passage]]:
+def _passages_of(item: Item) -> Iterator[tuple[float, Passage]]:
     """Return the passages of one document with their scores, the nearest first.
 
     `MAX_OF_ONE` at most, and one of an abstract. Over each stands its heading, and in a user's own text the
     next sentence of its paragraph follows: cause and cure stand in two."""
     is_of_user = item.document.evidence_type in OF_THE_USER
     ordered = sorted(item.ranked, key=lambda ranked: ranked.sentence.place)
-    most = MAX_OF_ONE if is_of_user or item.document.full_text else 1
-    done: set[Ranked] = set()
+    remaining = MAX_OF_ONE if is_of_user or item.document.full_text else 1
+    sentences: set[Ranked] = set()
     for finding in _findings(item):
-        if finding in done or not most:
+        if finding in sentences or not remaining:
             continue
-        most -= 1
+        remaining -= 1
         first, run = finding.sentence, [finding]
         if is_of_user and first.paragraph:
-            below = [r for r in ordered if r.sentence.place > first.place][:1]
-            run += [r for r in below if r not in done and r.sentence.paragraph == first.paragraph]
-        done.update(run)
+            followers = [r for r in ordered if r.sentence.place > first.place][:1]
+            run += [r for r in followers if r not in sentences and r.sentence.paragraph == first.paragraph]
+        sentences.update(run)
         head = normalise(first.head).strip(" #*")
         yield (
             finding.score,

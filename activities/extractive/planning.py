@@ -53,21 +53,21 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
 
     The mode is the one asked for, else `iterative`: without a model one search for the question itself finds
     what there is to quote."""
-    typed = " ".join(step.question.split())
-    question = stand_alone(typed, step.earlier_question)
-    searched = step.question if question == typed else question  # line breaks make no second search of it
-    profile, why = choose_profile(question, step.profiles, step.profile.name)
+    one_line = " ".join(step.question.split())
+    question = stand_alone(one_line, step.earlier_question)
+    query = step.question if question == one_line else question  # line breaks make no second search of it
+    profile, profile_reason = choose_profile(question, step.profiles, step.profile.name)
     mode = step.mode or ("iterative" if not step.modes or "iterative" in step.modes else min(step.modes))
     reason = "you asked for it" if step.mode else "without a model one search finds what there is to quote"
     return ParsedQuery(
         original_query=step.question,
-        improved_query=searched,
+        improved_query=query,
         research_mode=mode,
         profile=profile,
         sources=choose_sources(question, step.sources, step.preferred(profile)),
         key_entities=entities(question),
-        research_questions=(searched,),
-        rationale=f"Mode {mode}: {reason}; profile {profile}: {why}.",
+        research_questions=(query,),
+        rationale=f"Mode {mode}: {reason}; profile {profile}: {profile_reason}.",
     )
 
 
@@ -77,17 +77,18 @@ def stand_alone(question: str, earlier: str) -> str:
     The question itself where it lacks none. What the earlier question has in such brackets was added to it in
     turn."""
     head, _, added = earlier.removesuffix(")").partition(" (") if earlier.endswith(")") else (earlier, "", "")
-    named = dict.fromkeys((*entities(head), *(name.strip() for name in added.split(","))))
-    lacking = [name for name in named if name and fold(name) not in fold(question)]
-    return f"{question} ({', '.join(lacking[:MAX_ADDED])})" if lacking else question
+    earlier_names = dict.fromkeys((*entities(head), *(name.strip() for name in added.split(","))))
+    missing = [name for name in earlier_names if name and fold(name) not in fold(question)]
+    return f"{question} ({', '.join(missing[:MAX_ADDED])})" if missing else question
 
 
 def entities(question: str) -> tuple[str, ...]:
     """Return what a question names, as typed and in order: by the vocabularies, and other noun phrases."""
-    named = [entity.surface for entity in link(question)]
-    rest = [p for p in phrases(question) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in named)]
-    every = sorted((*named, *rest), key=question.find)
-    return tuple(dict.fromkeys(every))[:MAX_ENTITIES]
+    mentions = [entity.surface for entity in link(question)]
+    mentions += [
+        p for p in phrases(question) if not any(fold(n) in fold(p) or fold(p) in fold(n) for n in mentions)
+    ]
+    return tuple(dict.fromkeys(sorted(mentions, key=question.find)))[:MAX_ENTITIES]
 
 
 def choose_profile(question: str, profiles: dict[str, str], default: str) -> tuple[str, str]:
@@ -97,10 +98,10 @@ def choose_profile(question: str, profiles: dict[str, str], default: str) -> tup
     vocabularies of medicine."""
     if not profiles:
         return default, "you asked for it"
-    held = set(terms(question))
+    question_terms = set(terms(question))
     for name in sorted(profiles):
         words = set(terms(name.replace("_", " ").replace("-", " ")))
-        if words and words <= held and name != "general":
+        if words and words <= question_terms and name != "general":
             return name, "the question has its name"
     shared = _shared(question, {name: text for name, text in profiles.items() if name not in _BUILT_IN})
     if best := max(sorted(shared), key=lambda name: shared[name], default=""):
@@ -114,8 +115,8 @@ def choose_profile(question: str, profiles: dict[str, str], default: str) -> tup
 
 def _shared(question: str, descriptions: Mapping[str, str]) -> Counter[str]:
     """Count the words that a question shares with descriptions, of those that fit it."""
-    asked = set(terms(question)) - weak_stems()
-    counts = {name: len(asked.intersection(terms(text))) for name, text in descriptions.items()}
+    question_terms = set(terms(question)) - weak_stems()
+    counts = {name: len(question_terms.intersection(terms(text))) for name, text in descriptions.items()}
     return Counter({name: count for name, count in counts.items() if count >= MIN_SHARED})
 
 
@@ -131,28 +132,28 @@ def is_biomedical(question: str) -> bool:
     model = embedder(MULTILINGUAL if not language and not question.isascii() else (language,))
     if model is None:
         return False
-    asked, *others = model.encode([question, *MEDICAL, *EVERYDAY])
-    likeness = np.stack(others) @ asked
+    question_vector, *vectors = model.encode([question, *MEDICAL, *EVERYDAY])
+    likeness = np.stack(vectors) @ question_vector
     return bool(likeness[: len(MEDICAL)].max() - likeness[len(MEDICAL) :].max() > NEARER)
 
 
 def choose_sources(
-    question: str, offered: Sequence[SourceOption], preferred: Sequence[str]
+    question: str, options: Sequence[SourceOption], preferred: Sequence[str]
 ) -> tuple[str, ...]:
     """Return the enabled sources for a question.
 
     Those it names, then those whose description shares words with it, else in the profile's order. Sources
     that the profile does not prefer are among them only for one of these reasons."""
-    infos = {o.info.name: o.info for o in offered if o.searchable}
-    named = {
+    infos = {o.info.name: o.info for o in options if o.searchable}
+    mentions = {
         name
         for name, info in infos.items()
-        if any(names(called, question) for called in (name, info.title) if called != "library")
+        if any(names(label, question) for label in (name, info.title) if label != "library")
     }
     shared = _shared(question, {name: info.covers for name, info in infos.items()})
     sources = [name for name in preferred if name in infos]
-    wanted = [*sources, *(n for n in infos if n not in sources and (n in named or shared[n]))]
-    return tuple(sorted(wanted, key=lambda name: (name not in named, -shared[name], wanted.index(name))))
+    choices = [*sources, *(n for n in infos if n not in sources and (n in mentions or shared[n]))]
+    return tuple(sorted(choices, key=lambda name: (name not in mentions, -shared[name], choices.index(name))))
 
 
 def plan(step: PlanInput) -> ReportPlan:
@@ -180,7 +181,7 @@ def aspect_of(step: StepContext, text: str) -> Aspect | None:
     return next((a for a in step.profile.aspects if a.title == step.aspect and text == step.question), None)
 
 
-def searched(step: StepContext, text: str) -> str:
+def search_text(step: StepContext, text: str) -> str:
     """Return what is searched for: a text, and the search words of the aspect that it is to be on."""
     aspect = aspect_of(step, text)
     return f"{text} {aspect.search}" if aspect else text
@@ -194,11 +195,11 @@ def manage(step: ManagerInput) -> TeamLedger:
     last = step.turns[-1] if step.turns else None
     place = rotation.index(last.member) + 1 if last and last.member in rotation else 0
     facts = (*step.facts, *((f"{last.member}: {last.result}",) if last else ()))
-    wanted = step.steering[::-1] or step.judged_gaps or (step.question,)
+    instructions = step.steering[::-1] or step.judged_gaps or (step.question,)
     return TeamLedger(
         facts=tuple(dict.fromkeys(facts))[-MAX_FACTS:],
         plan=step.plan or (f"search for evidence on: {step.question}", "judge it", "report"),
         progress=last is None or last.new,
         next_speaker=rotation[place % len(rotation)],
-        instruction=wanted[step.round % len(wanted)] if step.replan else wanted[0],
+        instruction=instructions[step.round % len(instructions)] if step.replan else instructions[0],
     )

@@ -18,7 +18,7 @@ from activities.contracts.plan import (
 )
 from activities.contracts.profile import Aspect
 from activities.extractive.passages import nearest
-from activities.extractive.planning import aspect_of, entities, searched
+from activities.extractive.planning import aspect_of, entities, search_text
 from activities.text.absence import rarest_words
 from activities.text.entities import link
 from activities.text.tokens import fold, terms
@@ -39,26 +39,26 @@ def evaluate_gaps(step: GapsInput) -> KnowledgeGapOutput:
     """Return what a reviewer or a judge said and the parts of the question, as far as they were not searched.
 
     The question once more where nothing near was found and an index may be asked for less."""
-    made = {fold(record.gap) for record in step.tried}
-    named = (*step.steering[::-1], *step.judged_gaps, *(step.research_questions or (step.question,)))
-    wanted = [text for text in named if text.strip() and fold(text) not in made]
+    tried_gaps = {fold(record.gap) for record in step.tried}
+    questions = (*step.steering[::-1], *step.judged_gaps, *(step.research_questions or (step.question,)))
+    open_questions = [text for text in questions if text.strip() and fold(text) not in tried_gaps]
     if not step.relevant and any(r.status == "empty" or r.status not in ANSWERED for r in step.tried):
-        wanted.append(step.question)
-    gaps = tuple(dict.fromkeys(wanted))[: max(1, step.max_gaps)]
+        open_questions.append(step.question)
+    gaps = tuple(dict.fromkeys(open_questions))[: max(1, step.max_gaps)]
     return KnowledgeGapOutput(research_complete=not gaps, outstanding_gaps=gaps)
 
 
 def reflect(step: ReflectInput, documents: Sequence[Evidence]) -> Reflection:
     """Tell whether the results of the last searches have a passage near what they were made for."""
     gaps = step.gaps or (step.question,)
-    ids = {item.document.evidence_id for gap in gaps for item in nearest(searched(step, gap), documents)}
+    ids = {item.document.evidence_id for gap in gaps for item in nearest(search_text(step, gap), documents)}
     if ids:
         return Reflection(
             served=True, reason=f"{len(ids)} of {len(documents)} new items have a near passage."
         )
-    failed = sorted({f"{s.source} ({s.status})" for s in step.searches if s.status not in ANSWERED})
-    if failed and not documents:
-        return Reflection(served=False, reason=f"Sources failed: {', '.join(failed)}.")
+    failures = sorted({f"{s.source} ({s.status})" for s in step.searches if s.status not in ANSWERED})
+    if failures and not documents:
+        return Reflection(served=False, reason=f"Sources failed: {', '.join(failures)}.")
     return Reflection(served=False, reason="None of the new items has a near passage.")
 
 
@@ -69,22 +69,24 @@ def select_tools(step: SelectInput) -> AgentSelectionPlan:
     those first that were asked least: sources that stay down must not use every slot."""
     sources = [o.info for o in step.sources if o.searchable]
     tasks = list(hypothesis_tests(step))
-    done = answered(step) | {(task.agent, fold(task.query)) for task in tasks}
+    searches = answered_searches(step) | {(task.agent, fold(task.query)) for task in tasks}
     for gap in step.gaps:
-        used = Counter(record.source for record in step.tried if record.gap == gap)
+        counts = Counter(record.source for record in step.tried if record.gap == gap)
         ladders = (
             [(info.name, query) for query in _ladder(info, gap, step)]
-            for info in sorted(sources, key=lambda info: used[info.name])
+            for info in sorted(sources, key=lambda info: counts[info.name])
         )
-        wanted = filter(None, chain.from_iterable(zip_longest(*ladders)))
-        new = {(name, fold(query)): query for name, query in wanted if query.strip()}
-        chosen = [key for key in new if key not in done][: step.per_gap]
-        done.update(chosen)
-        tasks += (AgentTask(gap=gap, agent=key[0], query=new[key]) for key in chosen)
-    other = in_other_words(step.question) if step.reworded and not _BOOLEAN.search(step.question) else ""
-    for info in sources if other else ():
-        query = next(_ladder(info, other, step))
-        if "local" not in info.domains and (info.name, fold(query)) not in done:  # a library has all names
+        queries = filter(None, chain.from_iterable(zip_longest(*ladders)))
+        candidates = {(name, fold(query)): query for name, query in queries if query.strip()}
+        keys = [key for key in candidates if key not in searches][: step.per_gap]
+        searches.update(keys)
+        tasks += (AgentTask(gap=gap, agent=key[0], query=candidates[key]) for key in keys)
+    rewording = in_other_words(step.question) if step.reworded and not _BOOLEAN.search(step.question) else ""
+    for info in sources if rewording else ():
+        query = next(_ladder(info, rewording, step))
+        if (
+            "local" not in info.domains and (info.name, fold(query)) not in searches
+        ):  # a library has all names
             tasks.append(AgentTask(gap=step.question, agent=info.name, query=query))
     return AgentSelectionPlan(tasks=tuple(tasks))
 
@@ -103,16 +105,16 @@ def in_other_words(question: str) -> str:
 def hypothesis_tests(step: SelectInput) -> tuple[AgentTask, ...]:
     """One search for each test of a hypothesis, the sources in turn. None that was answered before."""
     sources = [o.info for o in step.sources if o.searchable]
-    done, tasks = answered(step), list[AgentTask]()
+    searches, tasks = answered_searches(step), list[AgentTask]()
     for test, source in zip(step.tests, cycle(sources), strict=False):
         query = keywords(test) if wants_keywords(source) else test
-        if (source.name, fold(query)) not in done:
-            done.add((source.name, fold(query)))
+        if (source.name, fold(query)) not in searches:
+            searches.add((source.name, fold(query)))
             tasks.append(AgentTask(gap=test, agent=source.name, query=query, tests_hypothesis=True))
     return tuple(tasks)
 
 
-def answered(step: SelectInput) -> set[tuple[str, str]]:
+def answered_searches(step: SelectInput) -> set[tuple[str, str]]:
     """Return the searches that were answered, by the query as requested: a source may send another one."""
     return {(r.source, fold(r.asked or r.query)) for r in step.tried if r.status in ANSWERED}
 
@@ -128,7 +130,7 @@ def _ladder(info: SourceInfo, gap: str, step: SelectInput) -> Iterator[str]:
         names = keywords(gap, aspect_of(step, gap)).split(" AND ")
         yield from (" AND ".join(names[:size]) for size in range(len(names), 0, -1))
     else:
-        yield searched(step, gap)
+        yield search_text(step, gap)
         if not {"local", "web"} & set(info.domains):
             yield from rarest_words(gap)
 
@@ -143,7 +145,7 @@ def keywords(text: str, aspect: Aspect | None = None) -> str:
     """Join at most `MAX_NAMES` names as typed, and the first search word of an aspect.
 
     `Does metformin slow Alzheimer's disease?` gives `metformin AND Alzheimer's disease`."""
-    chosen = list(entities(text)[:MAX_NAMES])
+    words = list(entities(text)[:MAX_NAMES])
     if aspect is not None:
-        chosen.append(aspect.search.split()[0])
-    return " AND ".join(chosen) or text
+        words.append(aspect.search.split()[0])
+    return " AND ".join(words) or text

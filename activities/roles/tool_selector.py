@@ -69,7 +69,7 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     first.
     """
     tasks = list(searching.hypothesis_tests(step))
-    seen = searching.answered(step) | {(task.agent, fold(task.query)) for task in tasks}
+    seen = searching.answered_searches(step) | {(task.agent, fold(task.query)) for task in tasks}
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
     unknown = 0
     for search in answer.searches:

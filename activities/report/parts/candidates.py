@@ -383,7 +383,7 @@ def _of_record(
         return [
             ("mechanism", list(reading.label_mechanism(item))),
             ("indications", list(reading.indications(item, diseases))),
-            ("regulatory", [reading.labelled(item)]),
+            ("regulatory", [reading.label_entry(item)]),
             ("safety", list(reading.label_safety(item))),
         ]
     return []

@@ -8,7 +8,7 @@ import pytest
 from activities.candidates import lookup
 from activities.candidates.both_sides import Side, to_read, with_verdicts
 from activities.candidates.fields import ANSWERS, SOURCES, of_application, of_molecule
-from activities.candidates.lookup import Answered, look_up
+from activities.candidates.lookup import LookUpResult, look_up
 from activities.candidates.reading import is_record_of_another, standing_of
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, CandidateLookUp
 from activities.contracts.evidence import Statement, Support
@@ -28,26 +28,28 @@ TEXTS = (
 )
 
 
-async def found(server: ReplayServer, permitted: Collection[str] = SOURCES, name: str = "Viagra") -> Answered:
+async def found(
+    server: ReplayServer, permitted: Collection[str] = SOURCES, name: str = "Viagra"
+) -> LookUpResult:
     async with client() as http:
         step = CandidateLookUp(run_id="r", name=name, question=QUESTION, sources=tuple(permitted))
         return await look_up(step, sources(server, http))
 
 
-def field(answered: Answered, name: CandidateFieldName) -> CandidateField:
-    return next(f for f in answered.findings.fields if f.name == name)
+def field(result: LookUpResult, name: CandidateFieldName) -> CandidateField:
+    return next(f for f in result.findings.fields if f.name == name)
 
 
 async def test_every_field_is_answered_with_the_address_and_the_words_of_its_record(
     server: ReplayServer,
 ) -> None:
-    answered = await found(answering(server))
+    result = await found(answering(server))
     sent = {asked.path: asked.query for asked in server.asked if asked.method == "GET"}
     assert sent["/studies"]["query.intr"][0].casefold() == '"sildenafil"', "a brand, by the drug's own name"
-    assert {f.name for f in answered.findings.fields} == set(ANSWERS)
-    assert {f.status for f in answered.findings.fields} == {"found"}
-    assert answered.findings.silent == {}
-    entries = [entry for f in answered.findings.fields for entry in f.entries]
+    assert {f.name for f in result.findings.fields} == set(ANSWERS)
+    assert {f.status for f in result.findings.fields} == {"found"}
+    assert result.findings.silent == {}
+    entries = [entry for f in result.findings.fields for entry in f.entries]
     assert all((entry.url or "").startswith("http") and entry.source in SOURCES for entry in entries)
     texts = " ".join((RECORDED / name).read_text() for name in TEXTS)
     plain = " ".join(texts.replace('\\"', '"').split())
@@ -55,20 +57,20 @@ async def test_every_field_is_answered_with_the_address_and_the_words_of_its_rec
     assert len(quotes) >= 4
     assert all(quote[:60] in plain for quote in quotes)
     # the mechanism leads over the target to its pathways
-    mechanism = {e.source: e for e in field(answered, "mechanism").entries}
+    mechanism = {e.source: e for e in field(result, "mechanism").entries}
     assert set(mechanism) == {"openfda", "chembl", "opentargets"}
     assert mechanism["chembl"].values["action"] == "inhibitor"
     assert mechanism["openfda"].text.startswith("Sildenafil is an inhibitor")
-    targets = {e.source: e for e in field(answered, "targets").entries}
+    targets = {e.source: e for e in field(result, "targets").entries}
     assert targets["uniprot"].quote.startswith("Plays a role in signal transduction")
-    pathways = [e.text for e in field(answered, "pathways").entries]
+    pathways = [e.text for e in field(result, "pathways").entries]
     assert pathways == ["cGMP effects", "Smooth Muscle Contraction"]
-    first = field(answered, "regulatory").entries[0]
+    first = field(result, "regulatory").entries[0]
     assert (first.code, first.values["application"]) == ("approved", "NDA020895")
-    label, platform = field(answered, "indications").entries
+    label, platform = field(result, "indications").entries
     assert (label.source, label.code) == ("openfda", "names_disease_asked")
     assert platform.text == "pulmonary arterial hypertension; erectile dysfunction"
-    stopped, completed = field(answered, "trials").entries
+    stopped, completed = field(result, "trials").entries
     assert (stopped.code, stopped.quote) == ("TERMINATED", "Slow enrollment; no safety concern.")
     values = completed.values
     assert (completed.code, values["phase"], values["results"]) == ("COMPLETED", "PHASE3", "posted")
@@ -78,16 +80,16 @@ async def test_a_source_that_is_down_costs_only_what_it_alone_has(server: Replay
     answering(server)
     for path in ("/studies", "/data/mapping/UniProt/O76074/pathways", "/uniprotkb/search"):
         server.on(path, DOWN)
-    answered = await found(server)
-    assert set(answered.findings.silent) == {"clinicaltrials", "reactome", "uniprot"}
-    assert answered.passing is not None
-    unreachable = {f.name for f in answered.findings.fields if f.status == "unreachable"}
+    result = await found(server)
+    assert set(result.findings.silent) == {"clinicaltrials", "reactome", "uniprot"}
+    assert result.temporary_failure is not None
+    unreachable = {f.name for f in result.findings.fields if f.status == "unreachable"}
     assert unreachable == {"trials", "pathways"}, "what UniProt has of a target is no field of its own"
 
 
 async def test_what_registers_have_of_another_drug_is_not_the_candidates(server: ReplayServer) -> None:
-    answered = await found(answering(server), name="bosentan")
-    nothing = {f.name for f in answered.findings.fields if f.status == "not_found"}
+    result = await found(answering(server), name="bosentan")
+    nothing = {f.name for f in result.findings.fields if f.status == "not_found"}
     assert nothing >= {"names", "mechanism", "indications", "pathways", "targets", "trials"}
 
 
@@ -96,12 +98,12 @@ async def test_a_source_that_is_slow_is_not_waited_for(
 ) -> None:
     monkeypatch.setattr(lookup, "SOURCE_SECONDS", 3.0)
     answering(server).on("/studies", Reply(200, "{}", delay=8.0))
-    answered = await found(server)
-    assert (field(answered, "trials").status, set(answered.findings.silent)) == (
+    result = await found(server)
+    assert (field(result, "trials").status, set(result.findings.silent)) == (
         "unreachable",
         {"clinicaltrials"},
     )
-    assert field(answered, "mechanism").status == "found"
+    assert field(result, "mechanism").status == "found"
 
 
 APPROVED = {"approval_status": "approved"}

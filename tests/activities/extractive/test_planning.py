@@ -3,7 +3,7 @@
 import pytest
 
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
-from activities.extractive.planning import parse_query, plan, searched, stand_alone
+from activities.extractive.planning import parse_query, plan, search_text, stand_alone
 from activities.profiles.loader import load_profile
 from tests.activities.extractive.abstracts import PROFILE, context
 
@@ -21,9 +21,9 @@ def test_a_plan_has_the_question_first_and_aspects_searched_in_their_own_words()
     assert first.key_question == second.key_question == QUESTION
     assert (first.aspect, second.aspect) == ("", PROFILE.aspects[0].title)
     on_safety = step.replace(aspect="Safety")
-    assert searched(on_safety, QUESTION) == f"{QUESTION} adverse events safety"
-    assert searched(on_safety, "Another question") == "Another question"
-    assert searched(step, QUESTION) == QUESTION
+    assert search_text(on_safety, QUESTION) == f"{QUESTION} adverse events safety"
+    assert search_text(on_safety, "Another question") == "Another question"
+    assert search_text(step, QUESTION) == QUESTION
 
 
 def test_a_question_in_another_language_has_no_section_of_english_aspects() -> None:
