@@ -136,8 +136,8 @@ class Determinator:
         else:
             request = await self._follow_up(follow_up, question, options)
         if self.embedded:
-            named = bool(options.get("sources"))
-            request = await checked(self.settings, request, named=named, say=self.say)
+            has_named_sources = bool(options.get("sources"))
+            request = await checked(self.settings, request, has_named_sources=has_named_sources, say=self.say)
             if self._connection is None or follow_up is not None:
                 self.say(await destinations(self.settings, request))
         return await self.start(request, user)
@@ -160,14 +160,14 @@ class Determinator:
             user=user,
             address=plain_url(self.settings.openai_base_url or "") if connection.embedded else "",
         )
-        started = await keep_alive(self.settings, connection, starting)
+        run = await keep_alive(self.settings, connection, starting)
         return Run(
             self.settings,
             connection,
-            started.run_id,
+            run.run_id,
             say=self.say,
-            attached=started.attached,
-            earlier=started.earlier,
+            attached=run.attached,
+            earlier=run.earlier,
         )
 
     async def revise(
@@ -225,8 +225,8 @@ class Determinator:
         connection = await self.connect(worker=False)
         run_id = await find(connection.client, name)
         if worker and connection.embedded and (state := await description(connection.client, run_id)):
-            running, queue = status_of(state) == "running", state.task_queue
-            connection = await serve(self.settings, connection, queue, running=running, say=self.say)
+            is_running, queue = status_of(state) == "running", state.task_queue
+            connection = await serve(self.settings, connection, queue, is_running=is_running, say=self.say)
         return connection, run_id
 
     async def start_review(self, protocol: Path | str, *, user: str = "") -> "Review":
@@ -243,17 +243,17 @@ class Determinator:
         from client.runs.request import check_store, closed_sources
         from workflows.review.types import ReviewRequest
 
-        read, key, files = await read_all(Archive(EvidenceStore.at(self.settings.evidence_url)), protocol)
-        sources = check_sources(tuple(source.source for source in read.sources))
+        document, key, files = await read_all(Archive(EvidenceStore.at(self.settings.evidence_url)), protocol)
+        sources = check_sources(tuple(source.source for source in document.sources))
         if self.embedded:
             check_store(self.settings)
-            if closed := await closed_sources(self.settings, sources):
-                raise BadInput(next(iter(closed.values())))
-        if read.models and self.settings.model_choices()["default"].backend == "extractive":
-            named = ", ".join(model.name for model in read.models)
-            raise BadInput(f"{named} is a model, and no model is connected; set DETERMINATOR_MODEL")
+            if reasons := await closed_sources(self.settings, sources):
+                raise BadInput(next(iter(reasons.values())))
+        if document.models and self.settings.model_choices()["default"].backend == "extractive":
+            names = ", ".join(model.name for model in document.models)
+            raise BadInput(f"{names} is a model, and no model is connected; set DETERMINATOR_MODEL")
         self._connection = connection = await self.connect()
-        request = ReviewRequest(protocol=read, protocol_key=key, files=files)
+        request = ReviewRequest(protocol=document, protocol_key=key, files=files)
         starting = start_review(connection.client, request, connection.task_queue, user)
         run_id = await keep_alive(self.settings, connection, starting)
         return Review(self.settings, connection, run_id)
@@ -345,12 +345,12 @@ class Determinator:
         filters = filters or Filters()
         if folder is not None:
             filters = filters.replace(options={"library": folder})
-        asked = narrowed(Query(text=query.strip(), filters=filters), self.settings.sources.get(source))
-        shared = await self._shared_http()
-        async with nullcontext(shared) if shared is not None else open_http(self.settings) as http:
+        request = narrowed(Query(text=query.strip(), filters=filters), self.settings.sources.get(source))
+        shared_http = await self._shared_http()
+        async with nullcontext(shared_http) if shared_http is not None else open_http(self.settings) as http:
             searcher = Sources(self.settings, http)[source]
-            if closed := why_closed(self.settings, searcher):
-                raise BadInput(f"{source}: {closed}")
+            if reason := why_closed(self.settings, searcher):
+                raise BadInput(f"{source}: {reason}")
             if searcher.info.role == "lookup":
                 raise BadInput(f"{source} answers by identifier only and cannot be searched")
             if searcher.info.queue is not None and not self.embedded:
@@ -359,7 +359,7 @@ class Determinator:
                     "searches it"
                 )
             try:
-                return await search(searcher, asked if limit is None else asked.replace(limit=limit))
+                return await search(searcher, request if limit is None else request.replace(limit=limit))
             except Refused as error:
                 raise BadInput(str(error)) from error
             except SourceError as error:
@@ -406,19 +406,19 @@ class Determinator:
         from client.runs.following_up import request_of_follow_up
         from client.runs.refreshing import known_items
 
-        finished = await self.finished(name, whole=False)
-        request = await request_of_follow_up(self, finished.report, question, options)
-        if not finished.items:
-            raise BadInput(f"{finished.run_id} has no evidence that another run could build on")
-        cited = {reference.evidence_id for reference in finished.report.references}
-        standing = standings(finished.report, finished.versions)
+        record = await self.finished(name, whole=False)
+        request = await request_of_follow_up(self, record.report, question, options)
+        if not record.items:
+            raise BadInput(f"{record.run_id} has no evidence that another run could build on")
+        cited_ids = {reference.evidence_id for reference in record.report.references}
+        standing = standings(record.report, record.versions)
         refs = [
             ref.replace(standing=standing.get(ref.evidence_id, ref.standing))
-            for ref, _ in sorted(finished.items, key=lambda pair: pair[0].evidence_id not in cited)
+            for ref, _ in sorted(record.items, key=lambda pair: pair[0].evidence_id not in cited_ids)
         ]
         blob = await known_items(EvidenceStore.at(self.settings.evidence_url), refs)
-        self.say(f"building on {plural(len(refs), 'item')} of {finished.run_id}")
-        return request.replace(follow_up=FollowUp(run_id=finished.run_id, blob=blob))
+        self.say(f"building on {plural(len(refs), 'item')} of {record.run_id}")
+        return request.replace(follow_up=FollowUp(run_id=record.run_id, blob=blob))
 
 
 class BlockingDeterminator(Blocking[Determinator]):
@@ -449,25 +449,26 @@ class BlockingDeterminator(Blocking[Determinator]):
         """See `Determinator.ask`."""
         from client.run import BlockingRun
 
-        return BlockingRun(self.loop.call(self.held.ask(question, follow_up=follow_up, **options)), self.loop)
+        run = self.loop.call(self.target.ask(question, follow_up=follow_up, **options))
+        return BlockingRun(run, self.loop)
 
     def run(self, name: str = "last") -> "BlockingRun":
         """See `Determinator.run`."""
         from client.run import BlockingRun
 
-        return BlockingRun(self.loop.call(self.held.run(name)), self.loop)
+        return BlockingRun(self.loop.call(self.target.run(name)), self.loop)
 
     def start_review(self, protocol: Path | str, *, user: str = "") -> "BlockingReview":
         """See `Determinator.start_review`."""
         from client.reviews.review import BlockingReview
 
-        return BlockingReview(self.loop.call(self.held.start_review(protocol, user=user)), self.loop)
+        return BlockingReview(self.loop.call(self.target.start_review(protocol, user=user)), self.loop)
 
     def review(self, name: str = "last") -> "BlockingReview":
         """See `Determinator.review`."""
         from client.reviews.review import BlockingReview
 
-        return BlockingReview(self.loop.call(self.held.review(name)), self.loop)
+        return BlockingReview(self.loop.call(self.target.review(name)), self.loop)
 
     def close(self) -> None:
         """End its thread; runs go on."""

@@ -8,7 +8,7 @@ from contextlib import suppress
 from typing import Any, Concatenate, Generic, ParamSpec, Self, TypeVar, overload
 
 T = TypeVar("T")
-Held = TypeVar("Held")
+Target = TypeVar("Target")
 P = ParamSpec("P")
 
 
@@ -47,35 +47,35 @@ class Loop:
         await self._loop.shutdown_asyncgens()
 
 
-class Blocking(Generic[Held]):
-    """An object whose methods block: `held` is the one whose methods are awaited in `loop`."""
+class Blocking(Generic[Target]):
+    """An object whose methods block: `target` is the one whose methods are awaited in `loop`."""
 
-    def __init__(self, held: Held, loop: Loop) -> None:
-        self.held = held
+    def __init__(self, target: Target, loop: Loop) -> None:
+        self.target = target
         self.loop = loop
 
     def __repr__(self) -> str:
-        return repr(self.held)
+        return repr(self.target)
 
 
-class Blocks(Generic[Held, P, T]):
+class Blocks(Generic[Target, P, T]):
     """A method of `Blocking`: the one that it is made of, with the same arguments and result."""
 
-    def __init__(self, method: Callable[Concatenate[Held, P], Coroutine[Any, Any, T]]) -> None:
+    def __init__(self, method: Callable[Concatenate[Target, P], Coroutine[Any, Any, T]]) -> None:
         self._method = method
         self.__doc__ = method.__doc__
 
     @overload
     def __get__(self, owner: None, kind: type) -> Self: ...
     @overload
-    def __get__(self, owner: Blocking[Held], kind: type) -> Callable[P, T]: ...
-    def __get__(self, owner: Blocking[Held] | None, kind: type) -> Self | Callable[P, T]:
+    def __get__(self, owner: Blocking[Target], kind: type) -> Callable[P, T]: ...
+    def __get__(self, owner: Blocking[Target] | None, kind: type) -> Self | Callable[P, T]:
         if owner is None:
             return self
-        held, loop = owner.held, owner.loop
+        target, loop = owner.target, owner.loop
 
         @functools.wraps(self._method)
         def blocking(*args: P.args, **kwargs: P.kwargs) -> T:
-            return loop.call(self._method(held, *args, **kwargs))
+            return loop.call(self._method(target, *args, **kwargs))
 
         return blocking

@@ -67,9 +67,9 @@ def check_home(settings: "Settings") -> Check:
         probe.unlink()
     except OSError as error:
         return Check("home", "fail", unwritable(places.home, error))
-    free = shutil.disk_usage(places.home).free / 1e9
-    if free < 0.5:
-        return Check("home", "warn", f"{places.home} has {free:.1f} GB left; free some space")
+    gigabytes = shutil.disk_usage(places.home).free / 1e9
+    if gigabytes < 0.5:
+        return Check("home", "warn", f"{places.home} has {gigabytes:.1f} GB left; free some space")
     return Check("home", "ok", str(places.home))
 
 
@@ -88,18 +88,18 @@ async def check_server(settings: "Settings", address: str | None) -> AsyncIterat
         return
     places = Places(settings.home)
     try:
-        running = await state_of(places)
+        state = await state_of(places)
     except NoSupervisor:
         yield Check("server", "ok", f"embedded {version} ({binary}); not running, `ask` starts it")
         yield check_worker(settings, places, None)
         return
-    server = running.server
+    server = state.server
     if server.version == version:
-        where = f"at {server.address}, pid {server.pid}, Web UI {server.ui_url or 'off'}"
-        yield Check("server", "ok", f"embedded {version} {where}")
+        place = f"at {server.address}, pid {server.pid}, Web UI {server.ui_url or 'off'}"
+        yield Check("server", "ok", f"embedded {version} {place}")
     else:
-        why = f"embedded {server.version} runs, {version} is installed; `determinator down` and it is used "
-        yield Check("server", "warn", f"{why}from the next start on (with a database of its own)")
+        message = f"embedded {server.version} runs, {version} is installed; `determinator down` and it is "
+        yield Check("server", "warn", f"{message}used from the next start on (with a database of its own)")
     if has_own_network(server.pid):
         yield Check("other users", "ok", "the embedded server has a network of its own; only you reach it")
     else:
@@ -109,32 +109,32 @@ async def check_server(settings: "Settings", address: str | None) -> AsyncIterat
             "other users of this machine can reach the embedded server: this system gives it no network of "
             "its own (docs/security.md); on a machine that you share, set TEMPORAL_ADDRESS",
         )
-    yield check_worker(settings, places, running.worker)
+    yield check_worker(settings, places, state.worker)
 
 
-def check_worker(settings: "Settings", places: Places, running: WorkerNote | None) -> Check:
-    if running is None:
-        former = read_note(places.worker_note, WorkerNote)
-        if former is not None and former.failure:
-            return Check("worker", "warn", f"{former.failure}; its log is {places.worker_log}")
+def check_worker(settings: "Settings", places: Places, worker: WorkerNote | None) -> Check:
+    if worker is None:
+        note = read_note(places.worker_note, WorkerNote)
+        if note is not None and note.failure:
+            return Check("worker", "warn", f"{note.failure}; its log is {places.worker_log}")
         return Check("worker", "ok", "not running; `ask` starts it")
-    message = f"pid {running.pid}, started {running.started_at}"
-    if running.fingerprint != fingerprint(settings, places):
+    message = f"pid {worker.pid}, started {worker.started_at}"
+    if worker.fingerprint != fingerprint(settings, places):
         message += ", other settings; `ask` restarts it with these"
     return Check("worker", "ok", message)
 
 
 async def check_store(settings: "Settings") -> Check:
-    where = settings.evidence_url
-    where = without_credentials(where) if "://" in where else where
+    address = settings.evidence_url
+    address = without_credentials(address) if "://" in address else address
     try:
         store = EvidenceStore.at(settings.evidence_url)
         await store.put_named("doctor", b"ok")
         if await store.get_named("doctor") != b"ok":
-            return Check("evidence store", "fail", f"{where} does not return what was written")
+            return Check("evidence store", "fail", f"{address} does not return what was written")
     except DeterminatorError as error:
         return Check("evidence store", "fail", f"{error}; check DETERMINATOR_STORE_URL")
-    return Check("evidence store", "ok", where)
+    return Check("evidence store", "ok", address)
 
 
 def check_hooks(settings: "Settings") -> Check:
@@ -150,8 +150,9 @@ async def check_model(settings: "Settings") -> Check:
     import httpx
 
     if settings.model is None or settings.model == "extractive":
-        none = "none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"
-        return Check("model", "ok", "; ".join((none, *(server.line() for server in await local_servers()))))
+        lines = ["none: reports quote and rank without a language model (set DETERMINATOR_MODEL)"]
+        lines += [server.line() for server in await local_servers()]
+        return Check("model", "ok", "; ".join(lines))
 
     address, headers = server_of(settings)
     base = without_credentials(address)
@@ -165,15 +166,15 @@ async def check_model(settings: "Settings") -> Check:
     except (httpx.HTTPError, httpx.InvalidURL) as error:
         return Check("model", "fail", f"{base} does not answer ({error or type(error).__name__})")
     if answer.status_code in (401, 403):
-        wants = "refuses the key" if headers else "wants a key"
-        why = f"{base} {wants} ({answer.status_code}); OPENAI_API_KEY must hold one of this server"
-        return Check("model", "fail", why)
+        refusal = "refuses the key" if headers else "wants a key"
+        message = f"{base} {refusal} ({answer.status_code}); OPENAI_API_KEY must hold one of this server"
+        return Check("model", "fail", message)
     if not answer.is_success:
         return Check("model", "warn", f"{base} answers {answer.status_code} when asked for its models")
     names = model_names(answer)
     if names and settings.model not in names:
-        shown = ", ".join(names[:5])
-        return Check("model", "warn", f"{base} does not list {settings.model}; it has {shown}")
+        examples = ", ".join(names[:5])
+        return Check("model", "warn", f"{base} does not list {settings.model}; it has {examples}")
     return Check("model", "ok", f"{settings.model} at {base}; {await model_facts(settings, settings.model)}")
 
 

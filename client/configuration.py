@@ -54,8 +54,8 @@ def _explained(location: list[str], errors: list[ErrorDetails], places: Mapping[
     message = worded(errors)
     for length in range(len(location), 0, -1):
         if place := places.get(".".join(location[:length])):
-            rest = ".".join(location[length:])
-            return f"{place}{f' ({rest})' if rest else ''}: {message}"
+            key = ".".join(location[length:])
+            return f"{place}{f' ({key})' if key else ''}: {message}"
     return f"the setting {'.'.join(location)} cannot be used: {message}"
 
 
@@ -66,9 +66,9 @@ def unknown_variables(environment: Mapping[str, str], sources: Iterable[str]) ->
     names += OTHER_VARIABLES
     hints = {}
     for variable in environment:
-        plain = variable.upper().split("__")[0]
-        if variable.upper().startswith("DETERMINATOR_") and plain not in names:
-            hints[variable] = did_you_mean(plain, names)
+        key = variable.upper().split("__")[0]
+        if variable.upper().startswith("DETERMINATOR_") and key not in names:
+            hints[variable] = did_you_mean(key, names)
     return hints
 
 
@@ -88,8 +88,8 @@ def load_settings(**overrides: Any) -> Settings:  # noqa: ANN401 - values of any
             settings = Settings(**values)
             address = values.get("openai_base_url")
             if address and is_local(address) and settings.openai_api_key is not None:
-                configured = Settings(**{n: v for n, v in values.items() if n != "openai_base_url"})
-                if configured.openai_base_url != settings.openai_base_url:
+                base = Settings(**{n: v for n, v in values.items() if n != "openai_base_url"})
+                if base.openai_base_url != settings.openai_base_url:
                     settings = settings.model_copy(update={"openai_api_key": None})
         except ValidationError as error:
             raise BadSettings(explain(error)) from error
@@ -127,10 +127,10 @@ def ignored_keys() -> str:
     )
     if not keys:
         return ""
-    more = f" and {len(keys) - NAMED_KEYS} more" if len(keys) > NAMED_KEYS else ""
+    remainder = f" and {len(keys) - NAMED_KEYS} more" if len(keys) > NAMED_KEYS else ""
     return (
         f"{path}: ignored, since they run programs, open addresses or name places: "
-        f"{', '.join(keys[:NAMED_KEYS])}{more}; "
+        f"{', '.join(keys[:NAMED_KEYS])}{remainder}; "
         "to let this file set them, read it and run `determinator config trust`"
     )
 
@@ -139,8 +139,8 @@ def source_names() -> list[str]:
     """Return the sources: built-in ones, those of plugins and of `[mcp.NAME]`. Raises ConfigError."""
     from activities.sources.names import source_names as installed
 
-    configured = file_settings().values.get("mcp")
-    return [*installed(), *(configured if isinstance(configured, dict) else ())]
+    servers = file_settings().values.get("mcp")
+    return [*installed(), *(servers if isinstance(servers, dict) else ())]
 
 
 def check_source_names(settings: "Settings") -> None:

@@ -164,11 +164,11 @@ def plain_address(address: str) -> str:
 
     Raises BadConnectionSettings for what is not an address.
     """
-    plain = address.strip().removeprefix("http://").removeprefix("https://").rstrip("/")
-    host, colon, port = plain.rpartition(":")
-    if not colon or plain.endswith("]"):
-        host, port = plain, "7233"
-    if not host or "/" in plain or any(c.isspace() for c in plain) or not port.isdigit():
+    authority = address.strip().removeprefix("http://").removeprefix("https://").rstrip("/")
+    host, colon, port = authority.rpartition(":")
+    if not colon or authority.endswith("]"):
+        host, port = authority, "7233"
+    if not host or "/" in authority or any(c.isspace() for c in authority) or not port.isdigit():
         raise BadConnectionSettings(f"{address!r} is not a Temporal address; write host:port")
     return f"{host}:{port}"
 
@@ -236,7 +236,7 @@ def compression(address: str) -> GrpcCompression:
 def reason(error: BaseException) -> str:
     """Return the innermost cause in a Rust client's error text, on one line."""
     text = " ".join(str(error).split())
-    return next((plain for mark, plain in PLAIN.items() if mark in text), text[:200])
+    return next((sentence for mark, sentence in PLAIN.items() if mark in text), text[:200])
 
 
 def quiet(_: str) -> None:
@@ -280,15 +280,15 @@ def run_attributes(question: str, mode: str, profile: str) -> TypedSearchAttribu
 async def register_attributes(client: Client) -> bool:
     """Register what is missing; True when all are there to be used."""
     try:
-        missing = await _missing(client)
-        if not missing:
+        names = await _missing(client)
+        if not names:
             return True
         await client.operator_service.add_search_attributes(
             AddSearchAttributesRequest(
                 namespace=client.namespace,
                 search_attributes={
                     name: IndexedValueType.Value(f"INDEXED_VALUE_TYPE_{ATTRIBUTES[name].upper()}")
-                    for name in missing
+                    for name in names
                 },
             )
         )
@@ -317,12 +317,12 @@ async def raise_retention(client: Client) -> None:
     """Keep finished runs for `RETENTION` at least. Raises RPCError."""
     service = client.workflow_service
     answer = await service.describe_namespace(DescribeNamespaceRequest(namespace=client.namespace))
-    wanted = int(RETENTION.total_seconds())
-    if answer.config.workflow_execution_retention_ttl.seconds >= wanted:
+    seconds = int(RETENTION.total_seconds())
+    if answer.config.workflow_execution_retention_ttl.seconds >= seconds:
         return
     await service.update_namespace(
         UpdateNamespaceRequest(
             namespace=client.namespace,
-            config=NamespaceConfig(workflow_execution_retention_ttl=Duration(seconds=wanted)),
+            config=NamespaceConfig(workflow_execution_retention_ttl=Duration(seconds=seconds)),
         )
     )

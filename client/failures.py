@@ -74,8 +74,8 @@ class SeveralRuns(NoSuchRun):
     """More than one run has that name."""
 
     def __init__(self, name: str, names: Sequence[str]) -> None:
-        shown = ", ".join(names[:4]) + (" ..." if len(names) > 4 else "")
-        super().__init__(f"{name} matches several runs: {shown}; give more of the id")
+        listing = ", ".join(names[:4]) + (" ..." if len(names) > 4 else "")
+        super().__init__(f"{name} matches several runs: {listing}; give more of the id")
 
 
 class OlderRun(BadInput):
@@ -103,11 +103,11 @@ def unknown(value: str, names: Sequence[str]) -> str:
     return f"{value!r} is not known{did_you_mean(value, names) or '.'} There are: {', '.join(names)}."
 
 
-def faults_of(error: "ValidationError", whole: str) -> str:
+def faults_of(error: "ValidationError", subject: str) -> str:
     """Return what pydantic refuses on one line; see `activities.configuration.wording`."""
     from activities.configuration import wording  # imports pydantic
 
-    return wording.faults_of(error, whole)
+    return wording.faults_of(error, subject)
 
 
 def as_failure(error: Exception) -> Failure | None:

@@ -52,23 +52,23 @@ class Guard:
         if self._https:
             scope = {**scope, "scheme": "https"}
 
-        async def secured(message: Message) -> None:
+        async def send_secured(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in HEADERS.items():
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, limited(receive, most_bytes(scope["path"])), secured)
+        await self._app(scope, limited(receive, most_bytes(scope["path"])), send_secured)
 
 
 def refused(path: str, headers: Headers) -> PlainTextResponse | None:
     """Return the answer to a request that is not for this page; None for one that is."""
     if not is_own_origin(headers):
         return PlainTextResponse("this request comes from a page of another address", 403)
-    length, most = headers.get("content-length", "0"), most_bytes(path)
-    if not length.isdigit() or int(length[:20]) > most:
-        return PlainTextResponse(f"a request may have {most} bytes", 413)
+    length, limit = headers.get("content-length", "0"), most_bytes(path)
+    if not length.isdigit() or int(length[:20]) > limit:
+        return PlainTextResponse(f"a request may have {limit} bytes", 413)
     return None
 
 
@@ -91,14 +91,14 @@ def is_own_origin(headers: Headers) -> bool:
     return bool(port) and address.removesuffix(port) == headers.get("host", "").removesuffix(port)
 
 
-def limited(receive: Receive, most: int = MAX_BODY_BYTES) -> Receive:
+def limited(receive: Receive, max_bytes: int = MAX_BODY_BYTES) -> Receive:
     """Return the same body, cut off where it is longer than it may be: its length need not be announced."""
     size = 0
 
-    async def counted() -> Message:
+    async def receive_counted() -> Message:
         nonlocal size
         message = await receive()
         size += len(message.get("body", b""))
-        return {"type": "http.disconnect"} if size > most else message
+        return {"type": "http.disconnect"} if size > max_bytes else message
 
-    return counted
+    return receive_counted

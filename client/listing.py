@@ -76,7 +76,7 @@ async def find_run(client: Client, name: str) -> str:
         return name
     if not re.fullmatch(r"[\w./:-]+", name):
         raise NoSuchRun(f"{name[:100]!r} cannot be the name of a run; list the runs to see their names")
-    ids = await run_ids(client, beginning=name) or matching(await run_ids(client), name)
+    ids = await run_ids(client, prefix=name) or matching(await run_ids(client), name)
     if not ids:
         raise no_such_run(name)
     if len(ids) > 1:
@@ -86,11 +86,11 @@ async def find_run(client: Client, name: str) -> str:
 
 def matching(names: Iterable[str], part: str) -> list[str]:
     """Return the name that is the part itself, else those that begin with it, else those that contain it."""
-    fitting = [name for name in names if part in name]
+    matches = [name for name in names if part in name]
     return (
-        [name for name in fitting if name == part]
-        or [name for name in fitting if name.startswith(part)]
-        or fitting
+        [name for name in matches if name == part]
+        or [name for name in matches if name.startswith(part)]
+        or matches
     )
 
 
@@ -100,11 +100,11 @@ async def count_reviews(client: Client) -> int:
     return (await client.count_workflows(query)).count
 
 
-async def run_ids(client: Client, beginning: str = "") -> list[str]:
+async def run_ids(client: Client, prefix: str = "") -> list[str]:
     """Return the ids of research runs without their sections, sorted, of `MAX_IDS` executions at most."""
     query = f"{RESEARCH} AND ExecutionStatus != 'ContinuedAsNew'"
-    if beginning:
-        query += f" AND WorkflowId STARTS_WITH '{beginning}'"
+    if prefix:
+        query += f" AND WorkflowId STARTS_WITH '{prefix}'"
     ids: set[str] = set()
     async for execution in client.list_workflows(query, page_size=1000, limit=MAX_IDS):
         if "/" not in execution.id:
@@ -151,8 +151,8 @@ class Listing(Frozen):
         """Return the part that is decided here: not every server has our search attributes."""
         if self.state in PHASES and row.phase != PHASES[self.state]:
             return False
-        wanted = self.text.casefold()
-        return wanted in row.question.casefold() or wanted in row.run_id
+        text = self.text.casefold()
+        return text in row.question.casefold() or text in row.run_id
 
 
 EVERY = Listing()
@@ -175,27 +175,27 @@ async def list_runs(client: Client, only: Listing = EVERY, user: str | None = No
         if len(rows) >= max(only.limit, 200):
             break
     for name in [name for name, several in executions.items() if len(several) > 1]:
-        newest = await description(client, name)
+        state = await description(client, name)
         rows.pop(name, None)
-        if newest and any(e.run_id == newest.run_id for e in executions[name]):
-            row = await as_row(newest)
+        if state and any(e.run_id == state.run_id for e in executions[name]):
+            row = await as_row(state)
             if user in (None, row.user) and only.admits(row):
                 rows[name] = row
     # the server lists running workflows before closed ones; a list for people is ordered by start time
-    shown = sorted(rows.values(), key=lambda row: row.started, reverse=True)[: only.limit]
+    page = sorted(rows.values(), key=lambda row: row.started, reverse=True)[: only.limit]
     if only.state in (None, "running"):
-        return shown
+        return page
     # of a run that was rewound the server lists earlier executions by the state in which these ended
-    present = await asyncio.gather(*(description(client, row.run_id) for row in shown))
-    return [row for row, now in zip(shown, present, strict=True) if now and status_of(now) == row.status]
+    states = await asyncio.gather(*(description(client, row.run_id) for row in page))
+    return [row for row, state in zip(page, states, strict=True) if state and status_of(state) == row.status]
 
 
 async def describe(client: Client, run_id: str) -> Row:
     """Return what the server itself knows of a run. Raises NoSuchRun."""
-    described = await description(client, run_id)
-    if described is None:
+    state = await description(client, run_id)
+    if state is None:
         raise no_such_run(run_id)
-    return await as_row(described)
+    return await as_row(state)
 
 
 async def description(client: Client, run_id: str) -> WorkflowExecutionDescription | None:

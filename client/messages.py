@@ -88,12 +88,12 @@ class Verb:
                 raise BadInput(f"{self.name} takes no {', '.join(values)}")
             return None
         try:
-            made: Message = content.model_validate(values)
+            message: Message = content.model_validate(values)
         except ValidationError as error:
             raise BadInput(faults_of(error, self.name)) from error
         if self.check is not None:
-            self.check(made)
-        return made
+            self.check(message)
+        return message
 
     def replied(self, answer: object) -> str:
         """Return what becomes of the run, in words."""
@@ -111,12 +111,12 @@ def _check_source(steer: "Steer") -> None:
     check_sources((steer.add_source,) if steer.add_source else ())
 
 
-def _check_addition(more: "ExtendBudget") -> None:
+def _check_addition(addition: "ExtendBudget") -> None:
     from workflows.amounts import NOTHING_ADDED
 
-    if not isfinite(more.cost):
-        raise BadInput(f"cost: {more.cost} is not an amount")
-    if not any(more.model_dump().values()):
+    if not isfinite(addition.cost):
+        raise BadInput(f"cost: {addition.cost} is not an amount")
+    if not any(addition.model_dump().values()):
         raise BadInput(NOTHING_ADDED)
 
 

@@ -78,11 +78,11 @@ def client_of(
     """Return a client of one server, without a proxy on this machine and while `offline`."""
     import httpx
 
-    direct = None
+    transport = None
     if not reads_proxies(address, offline=offline):
         # reading the certificates of every authority takes 25 ms of a processor
-        direct = httpx.AsyncHTTPTransport(verify=urlsplit(address).scheme != "http")
-    return httpx.AsyncClient(timeout=timeout, headers=headers, transport=direct)
+        transport = httpx.AsyncHTTPTransport(verify=urlsplit(address).scheme != "http")
+    return httpx.AsyncClient(timeout=timeout, headers=headers, transport=transport)
 
 
 def model_names(answer: "httpx.Response") -> tuple[str, ...]:
@@ -131,8 +131,8 @@ async def check_models(settings: Settings, models: list[str]) -> None:
             for model in models:
                 if not names or model in names:
                     continue
-                asked = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "1"}]}
-                answer = await http.post(f"{address}/chat/completions", json=asked)
+                body = {"model": model, "max_tokens": 1, "messages": [{"role": "user", "content": "1"}]}
+                answer = await http.post(f"{address}/chat/completions", json=body)
                 if answer.status_code == httpx.codes.NOT_FOUND:
                     hint = did_you_mean(model, names) or "."
                     has = ", ".join(sorted(names)[:8])

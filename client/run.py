@@ -145,8 +145,8 @@ class Run:
     async def status(self) -> RunStatus:
         """Everything known of it at this moment."""
         client = self.connection.client
-        row, seen = await self.row(), await self.progress()
-        return RunStatus(row, seen, await graph_of(client, seen))
+        row, progress = await self.row(), await self.progress()
+        return RunStatus(row, progress, await graph_of(client, progress))
 
     async def events(self, after: int = 0, *, follow: bool = True) -> AsyncGenerator[AgentEvent, None]:
         """Yield its events with a number above `after`, in order; with `follow`, until it ends."""
@@ -156,14 +156,14 @@ class Run:
                 yield event
             return
         display = _Events()
-        following = asyncio.create_task(self.follow(display, after))
-        following.add_done_callback(lambda _: display.queue.put_nowait(None))
+        task = asyncio.create_task(self.follow(display, after))
+        task.add_done_callback(lambda _: display.queue.put_nowait(None))
         try:
-            while (seen := await display.queue.get()) is not None:
-                yield seen
-            await following  # raises what ended it
+            while (latest := await display.queue.get()) is not None:
+                yield latest
+            await task  # raises what ended it
         finally:
-            following.cancel()
+            task.cancel()
 
     async def events_to_gate(self, after: int = 0) -> AsyncGenerator[AgentEvent, None]:
         """Its events with a number above `after`, until it ends or waits at a gate."""
@@ -171,8 +171,8 @@ class Run:
             async for event in events:
                 yield event
                 if event.type == "awaiting_approval":
-                    seen = await self.progress()
-                    if seen is not None and seen.waiting_for is not None:
+                    progress = await self.progress()
+                    if progress is not None and progress.waiting_for is not None:
                         return
 
     async def follow(self, display: Display, after: int = 0, at_gate: AtGate | None = None) -> Ended:
@@ -187,9 +187,9 @@ class Run:
 
     async def report(self) -> RunReport:
         """Its report, after waiting for its end; of several versions the latest. Raises NoReport."""
-        ended = await self.follow(Display())
-        if ended.outcome is None and ended.reason:
-            self._say(f"the run {self.id} ended without an outcome: {ended.reason}")
+        end = await self.follow(Display())
+        if end.outcome is None and end.reason:
+            self._say(f"the run {self.id} ended without an outcome: {end.reason}")
         return await self.draft()
 
     async def draft(self) -> RunReport:
@@ -214,7 +214,7 @@ class Run:
 
     async def evidence_refs(self) -> tuple[EvidenceRef, ...]:
         """Return references to the items it has found."""
-        refuse_older(await self.row(), ended=True)
+        refuse_older(await self.row(), with_ended=True)
         return await self._ask(lambda: evidence_index(self.connection.client, self.id))
 
     async def use(self) -> Use | None:
@@ -238,7 +238,7 @@ class Run:
 
     async def iterations(self) -> tuple[IterationRecord, ...]:
         """Each iteration of it and of its sections."""
-        refuse_older(await self.row(), ended=True)
+        refuse_older(await self.row(), with_ended=True)
         return await self._ask(lambda: all_iterations(self.connection.client, self.id))
 
     async def plan(self) -> PlanView:
@@ -257,11 +257,11 @@ class Run:
 
         Returns the gate of a decision, the answer of an update.
         """
-        seen = await self.running()
+        progress = await self.running()
         if isinstance(content, CancelSection):
-            return await self._cancel(content.section, seen)
+            return await self._cancel(content.section, progress)
         if isinstance(content, Approval):
-            content = content.replace(gate=self._gate(content.gate, seen))
+            content = content.replace(gate=self._gate(content.gate, progress))
         if verb.signed and content is not None:
             content = content.model_copy(update={"by": named(by or getattr(content, "by", ""))})
         handle = self.connection.client.get_workflow_handle(self.id)
@@ -274,16 +274,16 @@ class Run:
         except WorkflowUpdateFailedError as error:
             raise BadInput(f"the run refused: {error.cause}") from error
 
-    def _gate(self, gate: Gate | None, seen: Progress | None) -> Gate:
+    def _gate(self, gate: Gate | None, progress: Progress | None) -> Gate:
         """Return the gate that a decision is about. Raises BadInput where it does not wait."""
-        if seen is not None and seen.waiting_for is None:
-            raise BadInput(f"{self.id} waits at no gate (it is {seen.phase.replace('_', ' ')})")
-        if seen is not None and gate is not None and seen.waiting_for != gate:
-            raise BadInput(f"{self.id} waits for the {seen.waiting_for}, not for the {gate}")
-        chosen = gate or (seen.waiting_for if seen else None)
-        if chosen is None:
+        if progress is not None and progress.waiting_for is None:
+            raise BadInput(f"{self.id} waits at no gate (it is {progress.phase.replace('_', ' ')})")
+        if progress is not None and gate is not None and progress.waiting_for != gate:
+            raise BadInput(f"{self.id} waits for the {progress.waiting_for}, not for the {gate}")
+        choice = gate or (progress.waiting_for if progress else None)
+        if choice is None:
             raise BadInput("no worker answers, so the gate that waits is not known; name the gate")
-        return chosen
+        return choice
 
     approve = Sends("approve", Approval, str)
     reject = Sends("reject", Approval, str)
@@ -297,9 +297,9 @@ class Run:
     edit_plan = Sends("edit_plan", EditPlan, PlanView)
     cancel = Sends("cancel", CancelSection, str)
 
-    async def _cancel(self, section: str | None, seen: Progress | None) -> str:
+    async def _cancel(self, section: str | None, progress: Progress | None) -> str:
         """Stop it, or one of its sections. Returns the id of the workflow."""
-        if section and seen and section not in (names := [s.id for s in seen.sections]):
+        if section and progress and section not in (names := [s.id for s in progress.sections]):
             raise BadInput(f"{self.id} has no section {section}; it has {', '.join(names) or 'none'}")
         target = f"{self.id}/{section}" if section else self.id
         try:
@@ -350,16 +350,16 @@ class BlockingRun(Blocking[Run]):
 
     @property
     def id(self) -> str:
-        return self.held.id
+        return self.target.id
 
     @property
     def link(self) -> str | None:
         """Its page in Temporal's Web UI; None where there is none."""
-        return self.held.link
+        return self.target.link
 
     def events(self, after: int = 0, *, follow: bool = True) -> Iterator[AgentEvent]:
         """See `Run.events`."""
-        events = self.held.events(after, follow=follow)
+        events = self.target.events(after, follow=follow)
         try:
             while (event := self.loop.call(_next(events))) is not None:
                 yield event

@@ -30,10 +30,10 @@ def find_temporal() -> Path:
     It is what `DETERMINATOR_TEMPORAL` names, else that of the environment this Python runs in, else the
     one on PATH. Raises NoServerBinary.
     """
-    if named := os.environ.get("DETERMINATOR_TEMPORAL"):
-        if not os.access(named, os.X_OK):
-            raise NoServerBinary(f"DETERMINATOR_TEMPORAL: {named} is not a program that can be run")
-        return Path(named).absolute()
+    if program := os.environ.get("DETERMINATOR_TEMPORAL"):
+        if not os.access(program, os.X_OK):
+            raise NoServerBinary(f"DETERMINATOR_TEMPORAL: {program} is not a program that can be run")
+        return Path(program).absolute()
     name = "temporal.exe" if sys.platform == "win32" else "temporal"
     for folder in (Path(sysconfig.get_path("scripts")), Path(sys.executable).parent):
         if (folder / name).is_file():
@@ -48,13 +48,13 @@ def find_temporal() -> Path:
 def server_version(binary: Path) -> str:
     """Return the server's version, as in `1.32.0`. Raises NoServerBinary when the executable does not run."""
     try:
-        done = run([str(binary), "--version"], capture_output=True, timeout=30)
-        done.check_returncode()
+        result = run([str(binary), "--version"], capture_output=True, timeout=30)
+        result.check_returncode()
     except (OSError, subprocess.SubprocessError) as error:
         raise NoServerBinary(f"{binary} does not run: {error}; {INSTALL_HINT}") from error
     # temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)
-    _, _, rest = done.stdout.decode(errors="replace").partition("Server ")
-    return rest.split(",")[0].strip(" )\n") or "unknown"
+    _, _, details = result.stdout.decode(errors="replace").partition("Server ")
+    return details.split(",")[0].strip(" )\n") or "unknown"
 
 
 def loopback_address() -> str:

@@ -36,49 +36,51 @@ IsOurs = Callable[[Address, Address], bool]
 """Tells whether the connection from the first address to the second was opened by this user."""
 
 
-def listening_at(path: Path) -> socket.socket:
+def open_private_socket(path: Path) -> socket.socket:
     """Return the private socket of a home, in place of one that a former process has left. Raises OSError."""
     path.unlink(missing_ok=True)
-    held = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-    former = os.open(".", os.O_RDONLY)
+    listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+    folder = os.open(".", os.O_RDONLY)
     try:
         os.chdir(path.parent)  # an address has 107 bytes at most, a path may be longer
-        held.bind(path.name)
+        listener.bind(path.name)
         path.chmod(0o600)
-        held.listen(BACKLOG)
+        listener.listen(BACKLOG)
     finally:
-        os.fchdir(former)
-        os.close(former)
-    return held
+        os.fchdir(folder)
+        os.close(folder)
+    return listener
 
 
-def published(address: Address) -> socket.socket:
+def open_port(address: Address) -> socket.socket:
     """Return a port on which this process listens: that of the address, else another. Raises OSError."""
     try:
-        return listening(address)
+        return listen_at(address)
     except OSError:
-        return listening((address[0], 0))
+        return listen_at((address[0], 0))
 
 
-def listening(address: Address) -> socket.socket:
+def listen_at(address: Address) -> socket.socket:
     """Return a port on which this process listens from now on.
 
     Raises OSError when another process has it: listening is what makes a port ours, since other users may
     bind it as well until somebody listens.
     """
-    held = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    listener = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
     # a port of a server that has just died is in TIME_WAIT
-    held.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        held.bind(address)
-        held.listen(BACKLOG)
+        listener.bind(address)
+        listener.listen(BACKLOG)
     except OSError:
-        held.close()
+        listener.close()
         raise
-    return held
+    return listener
 
 
-async def publish(held: socket.socket, connect: Connect, is_ours: IsOurs, *, web_ui: bool) -> asyncio.Server:
+async def publish(
+    listener: socket.socket, connect: Connect, is_ours: IsOurs, *, web_ui: bool
+) -> asyncio.Server:
     """Forward the owner's connections to a published port."""
 
     async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -87,21 +89,21 @@ async def publish(held: socket.socket, connect: Connect, is_ours: IsOurs, *, web
             writer.transport.abort()
             return
         with contextlib.suppress(OSError, TimeoutError, asyncio.LimitOverrunError):
-            early = b""
+            head = b""
             if web_ui:  # a browser uses a connection for one host: checking the first request is enough
-                early = await head_of(reader)
-                if not names_this_machine(early):
+                head = await head_of(reader)
+                if not names_this_machine(head):
                     writer.write(REFUSED)
                     writer.close()
                     return
-            await join(reader, writer, await connect(), early)
+            await join(reader, writer, await connect(), head)
         writer.close()
 
-    return await asyncio.start_server(accept, sock=held)
+    return await asyncio.start_server(accept, sock=listener)
 
 
 async def serve_owner(
-    held: socket.socket, connect: Connect, control: Callable[[bytes], bytes]
+    listener: socket.socket, connect: Connect, control: Callable[[bytes], bytes]
 ) -> asyncio.Server:
     """Serve the private socket: `CONNECT` leads to the server, `CONTROL <bytes>` to the supervisor."""
 
@@ -110,18 +112,18 @@ async def serve_owner(
             writer.transport.abort()
             return
         with contextlib.suppress(OSError, TimeoutError, ValueError, asyncio.LimitOverrunError, EOFError):
-            verb, _, rest = (await head_of(reader)).partition(b" ")
+            verb, _, argument = (await head_of(reader)).partition(b" ")
             if verb == b"CONNECT":
-                inside = await connect()
+                upstream = await connect()
                 writer.write(ACCEPTED)
-                await join(reader, writer, inside)
+                await join(reader, writer, upstream)
             elif verb == b"CONTROL":
-                length = min(int(rest.split(b"\r\n")[0]), MAX_BODY_BYTES)
+                length = min(int(argument.split(b"\r\n")[0]), MAX_BODY_BYTES)
                 writer.write(control(await reader.readexactly(length)) + b"\n")
                 await writer.drain()
         writer.close()
 
-    return await asyncio.start_unix_server(accept, sock=held)
+    return await asyncio.start_unix_server(accept, sock=listener)
 
 
 async def head_of(reader: asyncio.StreamReader) -> bytes:
@@ -133,20 +135,20 @@ async def head_of(reader: asyncio.StreamReader) -> bytes:
 
 
 async def join(
-    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, inside: socket.socket, early: bytes = b""
+    reader: asyncio.StreamReader, writer: asyncio.StreamWriter, upstream: socket.socket, head: bytes = b""
 ) -> None:
     """Forward in both directions until either side ends. Raises OSError."""
-    server_reader, server_writer = await asyncio.open_connection(sock=inside)
-    server_writer.write(early)
-    pumps = [
+    server_reader, server_writer = await asyncio.open_connection(sock=upstream)
+    server_writer.write(head)
+    tasks = [
         asyncio.ensure_future(pump(reader, server_writer)),
         asyncio.ensure_future(pump(server_reader, writer)),
     ]
     try:
-        await asyncio.wait(pumps, return_when=asyncio.FIRST_COMPLETED)
+        await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for each in pumps:
-            each.cancel()
+        for task in tasks:
+            task.cancel()
         server_writer.close()
         writer.close()
 

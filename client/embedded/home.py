@@ -183,7 +183,7 @@ def fingerprint(settings: Settings, places: Places) -> str:
     The key is random and stays in home, so that the digest of a short secret cannot be looked up.
     """
     environment = worker_environment(settings)
-    effective = {
+    content = {
         "version": version("determinator"),
         "code": code_of(WORKER_PACKAGES),
         "settings": {
@@ -201,7 +201,7 @@ def fingerprint(settings: Settings, places: Places) -> str:
         },
         "plugins": plugins(),
     }
-    return digest(effective, places)
+    return digest(content, places)
 
 
 def digest(value: object, places: Places) -> str:
@@ -239,19 +239,19 @@ def lane_of_settings(settings: Settings, places: Places) -> Lane:
     """Return what the runs of a command with these settings need of a worker."""
     environment, secrets = worker_environment(settings), secret_variables()
     fields = Settings.model_fields
-    skipped = {*CLIENT_ONLY, *OF_PROCESS, *secrets.values()}
-    values = settings.model_dump(mode="json", include=set(fields) - skipped)
+    exclusions = {*CLIENT_ONLY, *OF_PROCESS, *secrets.values()}
+    values = settings.model_dump(mode="json", include=set(fields) - exclusions)
     defaults = Settings.model_construct().model_dump(mode="json", include=set(values))
-    differing = {
+    differences = {
         variable_of(name, fields[name]): values[name] for name in values if values[name] != defaults[name]
     }
     if settings.library:
-        differing["DETERMINATOR_LIBRARY"] = environment["DETERMINATOR_LIBRARY"]
-    differing |= {name: value for name, value in environment.items() if name.upper() in CARRIED}
-    differing |= {f"plugin {name}": value for name, value in plugins().items()}
+        differences["DETERMINATOR_LIBRARY"] = environment["DETERMINATOR_LIBRARY"]
+    differences |= {name: value for name, value in environment.items() if name.upper() in CARRIED}
+    differences |= {f"plugin {name}": value for name, value in plugins().items()}
     return Lane(
         keys=tuple(sorted(name for name, field in secrets.items() if getattr(settings, field) is not None)),
-        settings={name: digest(value, places)[:16] for name, value in differing.items()},
+        settings={name: digest(value, places)[:16] for name, value in differences.items()},
     )
 
 

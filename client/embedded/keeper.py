@@ -32,17 +32,17 @@ T = TypeVar("T")
 
 
 async def keep_alive(
-    settings: Settings, connection: Connection, work: Awaitable[T], *, served: bool = False, say: Say = quiet
+    settings: Settings, connection: Connection, work: Awaitable[T], *, worker: bool = False, say: Say = quiet
 ) -> T:
     """Do something that needs the server of a connection, an embedded one started again meanwhile.
 
-    Requests wait for the next server. `served`: the queue of the connection needs a worker. Raises what the
+    Requests wait for the next server. `worker`: the queue of the connection needs a worker. Raises what the
     work raises, and NoConnection.
     """
     if not connection.embedded:
         return await work
     task = asyncio.ensure_future(work)
-    keeper = Keeper(settings, connection if served else None, say)
+    keeper = Keeper(settings, connection if worker else None, say)
     try:
         while not task.done():
             await asyncio.wait([task], timeout=ALIVE_SECONDS)
@@ -65,7 +65,7 @@ class Keeper:
         self._restarts = 0
         self._turn_at: float | None = None
         """Time of the next attempt to have a worker with the settings of the run; None: it has one."""
-        self._told = False
+        self._has_explained = False
         """Its person was told what it waits for."""
 
     async def look(self) -> None:
@@ -93,7 +93,7 @@ class Keeper:
         connection = await start_embedded(self._settings, worker=run_on is None, say=self._say)
         if run_on is not None:
             self._connection = await serve(
-                self._settings, connection, run_on.task_queue, running=True, say=self._say
+                self._settings, connection, run_on.task_queue, is_running=True, say=self._say
             )
 
     async def _take_turn(self, connection: Connection, has: Lane) -> None:
@@ -103,39 +103,39 @@ class Keeper:
         for a person, other commands keep theirs.
         """
         lane = lane_of(self._places.lanes, connection.task_queue)
-        lacking = has.lacks(lane) if lane else []
-        if lane is None or not lacking:
+        needs = has.lacks(lane) if lane else []
+        if lane is None or not needs:
             self._turn_at = None
             return
         now = time.monotonic()
         if self._turn_at is None:
             # a command replaces the worker before its own run is there to be found open
-            self._turn_at, self._told = now + TURN_SECONDS, False
+            self._turn_at, self._has_explained = now + TURN_SECONDS, False
         if now < self._turn_at:
             return
         self._turn_at = now + TURN_SECONDS
         if not await needs_worker(connection.client, connection.task_queue):
             return
-        if not self._told:
-            waits = f"this run waits for {', '.join(lacking)}"
-            self._say(f"a command with other settings has the worker now; {waits}")
-            self._told = True
+        if not self._has_explained:
+            reason = f"this run waits for {', '.join(needs)}"
+            self._say(f"a command with other settings has the worker now; {reason}")
+            self._has_explained = True
         queue = connection.task_queue.removesuffix(f"-{lane.id}")
         for file in self._places.lanes.glob("*.json"):
-            other = lane_of(self._places.lanes, file.stem)
-            served = other is not None and not has.lacks(other)
-            if served and await needs_worker(connection.client, f"{queue}-{file.stem}"):
+            file_lane = lane_of(self._places.lanes, file.stem)
+            can_serve = file_lane is not None and not has.lacks(file_lane)
+            if can_serve and await needs_worker(connection.client, f"{queue}-{file.stem}"):
                 return
         self._connection = await serve(
-            self._settings, connection, connection.task_queue, running=True, say=self._say
+            self._settings, connection, connection.task_queue, is_running=True, say=self._say
         )
         if not self._connection.patient_until:  # the settings of this command are others, too
             self._turn_at = math.inf
 
 
-def keeps_ending(what: str, log: Path) -> NoConnection:
+def keeps_ending(process: str, log: Path) -> NoConnection:
     return NoConnection(
-        f"the background {what} keeps ending{last_log_error(log)}; its log is {log}. "
+        f"the background {process} keeps ending{last_log_error(log)}; its log is {log}. "
         "The run is kept and continues once the cause is removed"
     )
 

@@ -55,11 +55,11 @@ class Sockets:
     def _owner(self, local: Address, remote: Address, state: bytes) -> int | None:
         for _ in range(TABLE_READS):
             for table, form in zip(self._tables, (_row_name, _row_name_6), strict=False):
-                wanted = (form(local), form(remote), state)
+                row = (form(local), form(remote), state)
                 os.lseek(table.fileno(), 0, os.SEEK_SET)
                 for line in table.readall().splitlines()[1:]:
                     words = line.split()
-                    if tuple(words[1:4]) == wanted:
+                    if tuple(words[1:4]) == row:
                         return int(words[7])
         return None
 
@@ -118,8 +118,8 @@ def enter_network_of(pid: int) -> None:
     """Move this process, which has one thread, into the network of another one. Raises OSError."""
     libc = ctypes.CDLL(None, use_errno=True)
     kinds = {"user": CLONE_NEWUSER, "net": CLONE_NEWNET} if os.geteuid() else {"net": CLONE_NEWNET}
-    opened = [(os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY), kind) for name, kind in kinds.items()]
-    for number, kind in opened:
+    files = [(os.open(f"/proc/{pid}/ns/{name}", os.O_RDONLY), kind) for name, kind in kinds.items()]
+    for number, kind in files:
         if libc.setns(number, kind):
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
 
@@ -132,8 +132,8 @@ def socket_inside(pid: int) -> socket.socket:
         if child == 0:
             try:
                 enter_network_of(pid)
-                made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-                socket.send_fds(theirs, [b"s"], [made.fileno()])
+                inner = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+                socket.send_fds(theirs, [b"s"], [inner.fileno()])
             finally:
                 os._exit(0)
         theirs.close()

@@ -75,7 +75,7 @@ def is_held(path: Path) -> bool:
     except FileNotFoundError:
         return False
     try:
-        return not _try_lock(fd, shared=True)
+        return not _try_lock(fd, is_shared=True)
     finally:
         os.close(fd)
 
@@ -88,11 +88,11 @@ def holder(path: Path) -> int | None:
     return int(text) if text.isdigit() else None
 
 
-def _try_lock(fd: int, *, shared: bool = False) -> bool:
+def _try_lock(fd: int, *, is_shared: bool = False) -> bool:
     import fcntl  # Windows has none: the embedded server needs Linux or macOS
 
     try:
-        fcntl.flock(fd, (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
+        fcntl.flock(fd, (fcntl.LOCK_SH if is_shared else fcntl.LOCK_EX) | fcntl.LOCK_NB)
     except OSError:
         return False
     return True
@@ -139,7 +139,7 @@ class Child:
     log: Path
     process: "subprocess.Popen[bytes] | None" = None
     deaths: "deque[float]" = field(default_factory=lambda: deque(maxlen=MAX_DEATHS))
-    replaced: bool = False
+    is_replaced: bool = False
     """It was asked to end, so that another one follows."""
 
     @property
@@ -194,21 +194,21 @@ class Child:
 
     def died_too_often(self) -> bool:
         """Count a death; whether there were too many of them."""
-        often = len(self.deaths) == MAX_DEATHS and time.monotonic() - self.deaths[0] < DEATHS_SECONDS
+        is_too_often = len(self.deaths) == MAX_DEATHS and time.monotonic() - self.deaths[0] < DEATHS_SECONDS
         self.deaths.append(time.monotonic())
-        return often
+        return is_too_often
 
     def back_off(self) -> float:
         now = time.monotonic()
-        recent = sum(now - at < DEATHS_SECONDS for at in self.deaths)
-        return BACK_OFF_SECONDS * max(recent - 1, 0)
+        deaths = sum(now - death < DEATHS_SECONDS for death in self.deaths)
+        return BACK_OFF_SECONDS * max(deaths - 1, 0)
 
 
 @dataclass
 class WorkerSlot:
     """The worker that is to run."""
 
-    asked: dict[str, Any]
+    order: dict[str, Any]
     """Its `note`, `command` and `environment`, as a command sent them. In memory only."""
     note: dict[str, Any]
     children: list[Child] = field(default_factory=list)
@@ -307,8 +307,8 @@ def command_of(pid: int) -> str:
             return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").replace("\0", " ")
         return ""
     # -ww: where nothing says how wide the screen is, ps cuts a line at 80 characters
-    listed = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
-    return processes.run(listed, capture_output=True).stdout.decode(errors="replace")
+    command = ["ps", "-ww", "-o", "command=", "-p", str(pid)]
+    return processes.run(command, capture_output=True).stdout.decode(errors="replace")
 
 
 def end_orphans(pids: Iterable[int]) -> None:

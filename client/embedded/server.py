@@ -86,14 +86,14 @@ async def _start(settings: Settings, *, worker: bool, restart: bool, say: Say) -
         if worker and not places.state.exists():
             say(FIRST_START.format(home=places.home))
         places.make()
-        began = await running_server(settings, places)
-        wanted = Wanted.by(settings, places) if worker else None
-        former = (await answer_of(places)).worker if worker else None
-        if wanted:
-            await wanted.ask(places, force=restart)  # while the server starts
-        client, note = await connected(places, began=began)
-        if wanted:
-            await tell_replaced(client, places, wanted, say, former=former)
+        is_new = await running_server(settings, places)
+        request = Wanted.by(settings, places) if worker else None
+        former_note = (await answer_of(places)).worker if worker else None
+        if request:
+            await request.ask(places, force=restart)  # while the server starts
+        client, note = await connected(places, is_new=is_new)
+        if request:
+            await tell_replaced(client, places, request, say, former_note=former_note)
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
     return Connection(
@@ -101,12 +101,12 @@ async def _start(settings: Settings, *, worker: bool, restart: bool, say: Say) -
         embedded=True,
         address=note.address,
         ui_url=note.ui_url,
-        task_queue=wanted.queue if wanted else settings.task_queue,
+        task_queue=request.queue if request else settings.task_queue,
     )
 
 
 async def serve(
-    settings: Settings, connection: Connection, queue: str, *, running: bool, say: Say = quiet
+    settings: Settings, connection: Connection, queue: str, *, is_running: bool, say: Say = quiet
 ) -> Connection:
     """See that the worker of a home serves the queue of a run; return the connection with that queue.
 
@@ -116,23 +116,23 @@ async def serve(
     places, patient_until = Places(settings.home), 0.0
     try:
         worker, lane = (await answer_of(places)).worker, lane_of(places.lanes, queue)
-        lacking = worker.lane.lacks(lane) if worker and lane and running else []
+        needs = worker.lane.lacks(lane) if worker and lane and is_running else []
         if lane is not None:
             lane.keep_in(places.lanes)  # it is in use
-        if worker is None or lacking:
-            wanted = Wanted.by(settings, places)
-            lacking = wanted.lane.lacks(lane) if lane and running else []
-            if lane is not None and lacking:  # to be offline needs no key, only less
+        if worker is None or needs:
+            request = Wanted.by(settings, places)
+            needs = request.lane.lacks(lane) if lane and is_running else []
+            if lane is not None and needs:  # to be offline needs no key, only less
                 offline = Wanted.by(settings.model_copy(update={"offline": True}), places)
                 if not offline.lane.lacks(lane):
-                    wanted, lacking = offline, []
-            if worker is None or not lacking:
-                await wanted.ask(places)
+                    request, needs = offline, []
+            if worker is None or not needs:
+                await request.ask(places)
                 if worker is not None:
-                    await tell_replaced(connection.client, places, wanted, say, former=worker)
+                    await tell_replaced(connection.client, places, request, say, former_note=worker)
                 patient_until = time.monotonic() + WORKER_START_SECONDS
-            if lacking and (runs := await open_runs(connection.client, queue)):
-                say(f"{waiting_line(runs, lacking)}; run `determinator up` with the same settings")
+            if needs and (runs := await open_runs(connection.client, queue)):
+                say(f"{waiting_line(runs, needs)}; run `determinator up` with the same settings")
     except OSError as error:
         raise NoConnection(unwritable(places.home, error)) from error
     return replace(connection, task_queue=queue, patient_until=patient_until)
@@ -155,25 +155,25 @@ def stop_embedded(home: Path) -> list[str]:
 
 async def running_server(settings: Settings, places: Places) -> bool:
     """See that a supervisor answers; whether it was started here. Raises NoConnection, OSError."""
-    spawned: subprocess.Popen[bytes] | None = None
+    supervisor: subprocess.Popen[bytes] | None = None
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         try:
             await state_of(places)
         except NoSupervisor:
             if not is_held(places.lock):
-                if spawned is None or spawned.poll() == 0:
-                    spawned = supervise(settings, places)
-                elif spawned.poll() is not None:
+                if supervisor is None or supervisor.poll() == 0:
+                    supervisor = supervise(settings, places)
+                elif supervisor.poll() is not None:
                     raise NoConnection(why_no_server(places)) from None
             elif (pid := holder(places.lock)) is not None and not is_alive(pid):
                 notes = (read_note(places.server_note, ServerNote), read_note(places.worker_note, WorkerNote))
                 end_orphans(note.pid for note in notes if note)
             await asyncio.sleep(POLL_SECONDS)
         else:
-            if spawned is not None:
-                spawned.returncode = 0  # it outlives this process; Popen must not warn about that
-            return spawned is not None
+            if supervisor is not None:
+                supervisor.returncode = 0  # it outlives this process; Popen must not warn about that
+            return supervisor is not None
     raise NoConnection(unanswered(places))
 
 
@@ -210,7 +210,7 @@ def supervisor_input(settings: Settings, places: Places) -> dict[str, object]:
     }
 
 
-async def connected(places: Places, *, began: bool = False) -> tuple[Client, ServerNote]:
+async def connected(places: Places, *, is_new: bool = False) -> tuple[Client, ServerNote]:
     """Return a client of the server, once it answers.
 
     For one that began just now, that is once its namespace is set up. Raises NoConnection.
@@ -222,7 +222,7 @@ async def connected(places: Places, *, began: bool = False) -> tuple[Client, Ser
             raise NoConnection(why_no_server(places))
         try:
             client = await open_client({"target_host": note.address}, timeout=5, private_socket=places.socket)
-            if began:
+            if is_new:
                 # a database that an earlier version made lacks what is new
                 await register_attributes(client)
                 await raise_retention(client)

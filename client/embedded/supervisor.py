@@ -32,7 +32,7 @@ from activities.private_files import write_whole
 from activities.processes import IDLE, leave
 from client.embedded import network
 from client.embedded.binary import free_port, loopback_address
-from client.embedded.forwarder import listening_at, publish, published, serve_owner
+from client.embedded.forwarder import open_port, open_private_socket, publish, serve_owner
 from client.embedded.network import Address, Sockets
 from client.embedded.processes import (
     DEATHS_SECONDS,
@@ -77,13 +77,13 @@ ROOM_SECONDS = 2.0
 class Supervisor:
     def __init__(self, job: dict[str, Any], lock: LockFile) -> None:
         """`job` is what `client.embedded.server.supervisor_input` describes."""
-        self._given = job
+        self._job = job
         self._state = Path(job["state"])
         self._logs = Path(job["logs"])
         self._lock = lock
         self._private = network.works_in_a_child(network.enter_own_network) if LINUX else False
         self._sockets = Sockets() if LINUX else None
-        self._published: list[socket.socket] = []
+        self._listeners: list[socket.socket] = []
         self._server = Child(self._logs / "server.log")
         self._server_note: dict[str, Any] = {}
         self._worker: WorkerSlot | None = None
@@ -92,12 +92,12 @@ class Supervisor:
         self._was_reached = False
         self._is_full = False
         """True when the disk was full when it was last looked at."""
-        self._taken = 0
+        self._lost_ports = 0
         """Starts of the server at which its port was taken."""
         self._tasks: set[asyncio.Future[None]] = set()
-        self._used = time.monotonic()
+        self._last_command = time.monotonic()
         """Time at which a command has asked for something."""
-        self._over: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._exit_code: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 
     async def run(self) -> int:
         """Serve until there is nothing to do or a signal comes; the exit code. Raises OSError."""
@@ -106,13 +106,13 @@ class Supervisor:
             loop.add_signal_handler(number, self._end, 0)
         loop.add_signal_handler(signal.SIGCHLD, self._reap)
         path = self._state / "private.sock"
-        await serve_owner(listening_at(path), self._connect, self._control)
+        await serve_owner(open_private_socket(path), self._connect, self._control)
         self._choose_ports(self._read("server.json"))
         self._start_server()
         self._begin(self._end_when_idle())
         self._begin(self._look_for_room())
         try:
-            return await self._over
+            return await self._exit_code
         finally:
             path.unlink(missing_ok=True)
             if (slot := self._worker) is not None:
@@ -124,64 +124,64 @@ class Supervisor:
         """Do something in the background; an error of the system ends this process."""
         task = asyncio.ensure_future(work)
         self._tasks.add(task)
-        task.add_done_callback(self._done)
+        task.add_done_callback(self._finish)
 
-    def _done(self, task: "asyncio.Future[None]") -> None:
+    def _finish(self, task: "asyncio.Future[None]") -> None:
         self._tasks.discard(task)
         if not task.cancelled() and (error := task.exception()) is not None:
             sys.stderr.write(f"Error: {error}\n")
             self._end(1)
 
-    def _later(self, seconds: float, action: Callable[[], None]) -> None:
+    def _call_later(self, seconds: float, action: Callable[[], None]) -> None:
         """Do something unless this process is ending then."""
 
         async def act() -> None:
             await asyncio.sleep(seconds)
-            if not self._over.done():
+            if not self._exit_code.done():
                 action()
 
         self._begin(act())
 
     def _end(self, code: int) -> None:
-        if not self._over.done():
-            self._over.set_result(code)
+        if not self._exit_code.done():
+            self._exit_code.set_result(code)
 
     # the server
 
-    def _choose_ports(self, before: dict[str, Any]) -> None:
+    def _choose_ports(self, former_note: dict[str, Any]) -> None:
         """Choose the ports of last time where they can be had, so that links to the Web UI stay valid.
 
         Raises OSError.
         """
-        ui_ip = before.get("ui_ip") or loopback_address()
-        wanted: list[Address] = [("127.0.0.1", before.get("port") or 0)]
-        if self._given["web_ui"]:
-            wanted.append((ui_ip, before.get("ui_port") or 0))
+        ui_ip = former_note.get("ui_ip") or loopback_address()
+        addresses: list[Address] = [("127.0.0.1", former_note.get("port") or 0)]
+        if self._job["web_ui"]:
+            addresses.append((ui_ip, former_note.get("ui_port") or 0))
         if self._private:
-            self._published = [published(address) for address in wanted]
-            ports = [held.getsockname()[1] for held in self._published]
+            self._listeners = [open_port(address) for address in addresses]
+            ports = [listener.getsockname()[1] for listener in self._listeners]
         else:
-            ports = [free_port(port or None, ip) for ip, port in wanted]
+            ports = [free_port(port or None, ip) for ip, port in addresses]
         self._server_note = {
             "port": ports[0],
-            "ui_port": ports[-1] if self._given["web_ui"] else 0,
+            "ui_port": ports[-1] if self._job["web_ui"] else 0,
             "ui_ip": ui_ip,
-            "web_ui": self._given["web_ui"],
-            "version": self._given["version"],
-            "database": self._given["database"],
+            "web_ui": self._job["web_ui"],
+            "version": self._job["version"],
+            "database": self._job["database"],
         }
 
     def _start_server(self) -> None:
         """Raise OSError."""
         note = self._server_note
-        command = [*self._given["command"], "--ip", "127.0.0.1", "--port", str(note["port"])]
+        command = [*self._job["command"], "--ip", "127.0.0.1", "--port", str(note["port"])]
         if note["web_ui"]:
             command += ["--ui-ip", note["ui_ip"], "--ui-port", str(note["ui_port"])]
             command += ["--ui-disable-news-fetch"]
         else:
             command += ["--headless"]
         move = network.enter_own_network if self._private else None
-        self._server.start(command, self._given["environment"], self._lock, move)
+        self._server.start(command, self._job["environment"], self._lock, move)
         note.update(pid=self._server.pid, ready=False, started_at=now(), failure="")
         self._write("server.json", note)
         self._begin(self._find_server(self._server.process))
@@ -197,9 +197,9 @@ class Supervisor:
             probe.close()
             self._reached.set()
             if self._private and not self._was_reached:
-                for held in self._published:
-                    web_ui, address = held is not self._published[0], held.getsockname()
-                    await publish(held, partial(self._connect, address), self._is_ours, web_ui=web_ui)
+                for listener in self._listeners:
+                    web_ui, address = listener is not self._listeners[0], listener.getsockname()
+                    await publish(listener, partial(self._connect, address), self._is_ours, web_ui=web_ui)
             self._was_reached = True
             self._write("server.json", self._server_note | {"ready": True})
             return
@@ -216,28 +216,28 @@ class Supervisor:
         """Raise OSError, also when another user's process is at the other end."""
         address = address or ("127.0.0.1", self._server_note["port"])
         if self._private:
-            made = network.socket_inside(self._server.pid)
+            connection = network.socket_inside(self._server.pid)
         else:
-            made = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
-        made.setblocking(False)
+            connection = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+        connection.setblocking(False)
         try:
             if not self._private and self._sockets and self._sockets.listener(address) != os.geteuid():
                 raise ConnectionRefusedError(f"no process of this user listens at {address}")  # noqa: TRY301 - it is closed below
-            await asyncio.get_running_loop().sock_connect(made, address)
+            await asyncio.get_running_loop().sock_connect(connection, address)
         except BaseException:
-            made.close()
+            connection.close()
             raise
-        return made
+        return connection
 
     def _reap(self) -> None:
         """See which process has ended. Called for SIGCHLD."""
         if (code := self._server.reaped()) is not None:
             self._reached.clear()
-            if not self._over.done():
+            if not self._exit_code.done():
                 self._server_died(code)
         slot = self._worker
         for child in slot.children if slot else ():
-            if (code := child.reaped()) is not None and slot and not self._over.done():
+            if (code := child.reaped()) is not None and slot and not self._exit_code.done():
                 self._worker_ended(slot, child, code)
 
     def _server_died(self, code: int) -> None:
@@ -246,24 +246,24 @@ class Supervisor:
             self._is_full = True  # it is started again once there is room
             return
         if not self._private and code > 0 and IN_USE in last_error(self._server.log):
-            self._taken += 1
-            if self._taken < MAX_TAKEN:
-                self._later(0.0, partial(self._restart_server, elsewhere=True))
+            self._lost_ports += 1
+            if self._lost_ports < MAX_TAKEN:
+                self._call_later(0.0, partial(self._restart_server, with_new_ports=True))
             else:
                 self._give_up(f"other processes took each of {MAX_TAKEN} ports before it could listen there")
             return
-        early = not self._was_reached and len(self._server.deaths) + 1 >= MAX_EARLY_DEATHS
-        if self._server.died_too_often() or early:
+        is_early = not self._was_reached and len(self._server.deaths) + 1 >= MAX_EARLY_DEATHS
+        if self._server.died_too_often() or is_early:
             self._give_up(last_error(self._server.log) or f"it ended with the exit code {code}")
         else:
-            self._later(self._server.back_off(), self._restart_server)
+            self._call_later(self._server.back_off(), self._restart_server)
 
     async def _look_for_room(self) -> None:
         """Start the server again once there is room on a disk that was full.
 
         It goes on running without, and answers nothing more, whether or not there is room again.
         """
-        while not self._over.done():
+        while not self._exit_code.done():
             await asyncio.sleep(ROOM_SECONDS)
             was_full, self._is_full = self._is_full, not has_room(self._state)
             if was_full and not self._is_full:
@@ -279,9 +279,9 @@ class Supervisor:
             self._write("server.json", self._server_note | {"ready": False, "failure": failure})
         self._end(1)
 
-    def _restart_server(self, *, elsewhere: bool = False) -> None:
+    def _restart_server(self, *, with_new_ports: bool = False) -> None:
         """Start the server again, at other ports where another process has one of its own. Raises OSError."""
-        if elsewhere:
+        if with_new_ports:
             self._choose_ports({})
         self._start_server()
 
@@ -292,7 +292,7 @@ class Supervisor:
 
         They share what the home allows: rates, turns at model servers, permits and settings.
         """
-        number = slot.asked["processes"]
+        number = slot.order["processes"]
         for child in slot.children[number:]:
             self._begin(child.stop())
         del slot.children[number:]
@@ -304,13 +304,13 @@ class Supervisor:
     def _start_later(self, slot: WorkerSlot, child: Child, seconds: float = 0.0) -> None:
         if child is not slot.first:
             seconds = max(seconds, OTHERS_AFTER_SECONDS)
-        self._later(seconds, partial(self._start_worker, slot, child))
+        self._call_later(seconds, partial(self._start_worker, slot, child))
 
     def _start_worker(self, slot: WorkerSlot, child: Child) -> None:
         """Raise OSError."""
         if self._worker is not slot or child not in slot.children:
             return
-        environment = slot.asked["environment"]
+        environment = slot.order["environment"]
         if child is not slot.first:
             environment = {name: value for name, value in environment.items() if name not in ONE_PROCESS}
         child.start(self._worker_command(slot), environment, self._lock)
@@ -318,9 +318,9 @@ class Supervisor:
             self._note_worker(slot, pid=child.pid, started_at=now(), ended=False, failure="")
 
     def _worker_ended(self, slot: WorkerSlot, child: Child, code: int) -> None:
-        is_used = time.monotonic() - self._used < LINGER_SECONDS
-        if child.replaced or (code == IDLE and is_used):
-            child.replaced = False
+        is_recent = time.monotonic() - self._last_command < LINGER_SECONDS
+        if child.is_replaced or (code == IDLE and is_recent):
+            child.is_replaced = False
             self._start_later(slot, child)
             return
         if code == IDLE:
@@ -331,15 +331,15 @@ class Supervisor:
             self._start_later(slot, child, DEATHS_SECONDS)
         elif child.died_too_often():
             self._worker = None
-            for other in slot.children:
-                self._begin(other.stop())
+            for sibling in slot.children:
+                self._begin(sibling.stop())
             failure = f"it ended {MAX_DEATHS + 1} times within {DEATHS_SECONDS:.0f} s, with the code {code}"
             self._note_worker(slot, ended=True, failure=failure)
         else:
             self._start_later(slot, child, child.back_off())
 
     def _worker_command(self, slot: WorkerSlot) -> list[str]:
-        command = [*slot.asked["command"], "--address", f"127.0.0.1:{self._server_note['port']}"]
+        command = [*slot.order["command"], "--address", f"127.0.0.1:{self._server_note['port']}"]
         return [*command, "--private-socket", str(self._state / "private.sock")]
 
     def _note_worker(self, slot: WorkerSlot, **changes: object) -> None:
@@ -353,27 +353,27 @@ class Supervisor:
 
         It is `{"do": "state"}`, or `{"do": "worker", ...}` as `client.embedded.workers` sends it.
         """
-        self._used = time.monotonic()
-        asked = json.loads(body)
-        if asked["do"] == "worker":
-            self._have_worker(asked)
+        self._last_command = time.monotonic()
+        command = json.loads(body)
+        if command["do"] == "worker":
+            self._have_worker(command)
         server = self._server_note | {"ready": self._reached.is_set()}
         return json.dumps({"server": server, "worker": self._worker.note if self._worker else None}).encode()
 
-    def _have_worker(self, asked: dict[str, Any]) -> None:
+    def _have_worker(self, order: dict[str, Any]) -> None:
         """Start the worker that a command asks for, in place of one with other settings."""
-        note, slot = asked["note"], self._worker
+        note, slot = order["note"], self._worker
         if slot is None:
-            slot = self._worker = WorkerSlot(asked, dict(note))
+            slot = self._worker = WorkerSlot(order, dict(note))
             self._have_processes(slot)
             return
-        if slot.note["fingerprint"] == note["fingerprint"] and not asked["force"]:
+        if slot.note["fingerprint"] == note["fingerprint"] and not order["force"]:
             return
-        slot.asked, slot.note = asked, dict(note)
+        slot.order, slot.note = order, dict(note)
         self._have_processes(slot)
         for child in slot.children:
             if child.process is not None:  # else it is about to be started
-                child.replaced = True
+                child.is_replaced = True
                 self._begin(child.stop())
 
     async def _end_when_idle(self) -> None:
@@ -383,7 +383,7 @@ class Supervisor:
         """
         while True:
             await asyncio.sleep(LOOK_SECONDS)
-            if self._worker is None and time.monotonic() - self._used > self._given["idle_seconds"]:
+            if self._worker is None and time.monotonic() - self._last_command > self._job["idle_seconds"]:
                 self._end(0)
 
     def _read(self, name: str) -> dict[str, Any]:

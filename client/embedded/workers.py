@@ -53,9 +53,9 @@ class Answer:
     """The worker that is to run; None when there is none."""
 
 
-async def ask(places: Places, asked: Mapping[str, object]) -> Answer:
+async def ask(places: Places, command: Mapping[str, object]) -> Answer:
     """Return what runs, after what is asked for was done (`Supervisor._control`). Raises NoSupervisor."""
-    return await asyncio.to_thread(_ask, places, asked)
+    return await asyncio.to_thread(_ask, places, command)
 
 
 async def state_of(places: Places) -> Answer:
@@ -63,14 +63,14 @@ async def state_of(places: Places) -> Answer:
     return await ask(places, {"do": "state"})
 
 
-def _ask(places: Places, asked: Mapping[str, object]) -> Answer:
+def _ask(places: Places, command: Mapping[str, object]) -> Answer:
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as connection:
         try:
             connection.settimeout(ANSWER_SECONDS)
             connection.connect(short_path(places.socket))
             if user_of(connection) != os.geteuid():
                 raise NoSupervisor(f"another user serves {places.socket}")
-            body = json.dumps(asked).encode()
+            body = json.dumps(command).encode()
             connection.sendall(b"CONTROL %d\r\n\r\n" % len(body) + body)
             with connection.makefile("rb") as answers:
                 reply = json.loads(answers.readline())
@@ -113,7 +113,7 @@ class Wanted:
 
         Raises NoConnection.
         """
-        asked = {
+        command = {
             "do": "worker",
             "note": WorkerNote(fingerprint=self.fingerprint, lane=self.lane).model_dump(),
             "command": [
@@ -125,7 +125,7 @@ class Wanted:
             "force": force,
         }
         try:
-            return await ask(places, asked)
+            return await ask(places, command)
         except NoSupervisor as error:
             raise ProcessesEnded(f"the processes of {places.home} have just ended; try again") from error
 
@@ -136,25 +136,25 @@ def processes_of(settings: Settings) -> int:
 
 
 async def tell_replaced(
-    client: Client, places: Places, wanted: Wanted, say: Say, *, former: WorkerNote | None
+    client: Client, places: Places, request: Wanted, say: Say, *, former_note: WorkerNote | None
 ) -> None:
     """Say that a worker with other settings was replaced, and which runs wait for those. Raises RPCError."""
-    if former is not None and former.fingerprint == wanted.fingerprint:
+    if former_note is not None and former_note.fingerprint == request.fingerprint:
         return
-    lines = [] if former is None else ["restarting the background worker: your settings have changed"]
+    lines = [] if former_note is None else ["restarting the background worker: your settings have changed"]
     for lane in [lane for file in places.lanes.glob("*.json") if (lane := lane_of(places.lanes, file.stem))]:
-        if (lacking := wanted.lane.lacks(lane)) and (
-            runs := await open_runs(client, lane.queue(wanted.settings.task_queue))
+        if (needs := request.lane.lacks(lane)) and (
+            runs := await open_runs(client, lane.queue(request.settings.task_queue))
         ):
-            lines.append(waiting_line(runs, lacking))
+            lines.append(waiting_line(runs, needs))
     if lines:
         say("; ".join(lines))
 
 
-def waiting_line(runs: list[str], lacking: list[str]) -> str:
-    which = "1 run waits" if len(runs) == 1 else f"{len(runs)} runs wait"
-    shown = runs[0] if len(runs) == 1 else f"{runs[0]} and {plural(len(runs) - 1, 'other')}"
-    return f"{which} for a worker with {', '.join(lacking)}, as at the start ({shown})"
+def waiting_line(runs: list[str], needs: list[str]) -> str:
+    subject = "1 run waits" if len(runs) == 1 else f"{len(runs)} runs wait"
+    names = runs[0] if len(runs) == 1 else f"{runs[0]} and {plural(len(runs) - 1, 'other')}"
+    return f"{subject} for a worker with {', '.join(needs)}, as at the start ({names})"
 
 
 async def needs_worker(client: Client, queue: str) -> bool:
@@ -175,10 +175,10 @@ async def has_steps(client: Client, run_id: str) -> bool:
 
     if (state := await description(client, run_id)) is None:
         return False
-    now = state.raw_description
-    if now.pending_activities or now.pending_workflow_task.attempt == 1:
+    details = state.raw_description
+    if details.pending_activities or details.pending_workflow_task.attempt == 1:
         return True
-    return any([await has_steps(client, child.workflow_id) for child in now.pending_children])
+    return any([await has_steps(client, child.workflow_id) for child in details.pending_children])
 
 
 async def open_runs(client: Client, queue: str) -> list[str]:
@@ -187,13 +187,13 @@ async def open_runs(client: Client, queue: str) -> list[str]:
 
     kinds = f"{RESEARCH} OR WorkflowType IN ('RefreshReport', 'SystematicReview')"
     query = f"({kinds}) AND ExecutionStatus = 'Running'"
-    listed = [
+    run_ids = [
         run.id
         async for run in client.list_workflows(query, page_size=1000)
         if "/" not in run.id and run.task_queue == queue
     ]
-    if len(listed) > FEW_RUNS:
-        return listed
+    if len(run_ids) > FEW_RUNS:
+        return run_ids
     # the list lags: a run that ended a moment ago may still be in it
-    described = [await description(client, run_id) for run_id in listed]
-    return [run.id for run in described if run and run.status == WorkflowExecutionStatus.RUNNING]
+    states = [await description(client, run_id) for run_id in run_ids]
+    return [run.id for run in states if run and run.status == WorkflowExecutionStatus.RUNNING]

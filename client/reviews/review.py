@@ -449,7 +449,7 @@ class BlockingReview(Blocking[Review]):
 
     @property
     def id(self) -> str:
-        return self.held.id
+        return self.target.id
 
 
 @contextmanager

@@ -31,8 +31,8 @@ def check_question(question: str) -> None:
     from workflows.types import QUESTION_CHARS
 
     if sum(character.isalnum() for character in question) < MIN_LETTERS:
-        wrong = f"{question!r} is too short for a question" if question else "the question is empty"
-        raise BadInput(f'{wrong}; write a whole one: "{EXAMPLE}"')
+        problem = f"{question!r} is too short for a question" if question else "the question is empty"
+        raise BadInput(f'{problem}; write a whole one: "{EXAMPLE}"')
     if len(question) > QUESTION_CHARS:
         raise BadInput(
             f"the question has {len(question):,} characters; the limit is {QUESTION_CHARS:,}. "
@@ -77,17 +77,17 @@ def has_document(folder: Path) -> bool:
         raise BadInput(str(error)) from error
 
 
-def check_sources(names: tuple[str, ...], where: str = "") -> tuple[str, ...]:
+def check_sources(names: tuple[str, ...], prefix: str = "") -> tuple[str, ...]:
     """Return the names without repetition.
 
-    Raises BadInput for one that is not in the registry; `where` begins its message.
+    Raises BadInput for one that is not in the registry; `prefix` begins its message.
     """
     if not names:
         return ()
     all_names = source_names()
     for name in names:
         if name not in all_names:
-            raise BadInput(f"{where}source {unknown(name, all_names)}")
+            raise BadInput(f"{prefix}source {unknown(name, all_names)}")
     return tuple(dict.fromkeys(names))
 
 
@@ -101,16 +101,16 @@ def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
     try:
         if profile.endswith(".toml"):
             path = str(Path(profile).expanduser().absolute())
-            loaded = load_profile("", path=Path(path))
+            definition = load_profile("", path=Path(path))
         else:
             path, folder = None, settings.profiles_dir or settings.home / "profiles"
             if profile not in (names := profile_names(folder)):
                 raise BadInput(f"profile {unknown(profile, ['auto', *names])}")
-            loaded = load_profile(profile, folder=folder)
+            definition = load_profile(profile, folder=folder)
     except ProfileError as error:
         raise BadInput(str(error)) from error
-    check_sources((*loaded.sources, *loaded.look_up), f"the profile {path or profile}: ")
-    return loaded.name if path else profile, path
+    check_sources((*definition.sources, *definition.look_up), f"the profile {path or profile}: ")
+    return definition.name if path else profile, path
 
 
 def check_output(output: Path, *, formats: bool = True) -> None:
@@ -204,7 +204,7 @@ def question_of(settings: "Settings", data: bytes) -> str:
     from activities.sources.library.files import FileStamp, documents_of
     from activities.sources.library.reading import SetAside
 
-    ending = next((end for at, mark, end in SIGNATURES if data[at : at + len(mark)] == mark), "")
+    ending = next((end for start, mark, end in SIGNATURES if data[start : start + len(mark)] == mark), "")
     if not ending or len(data) > MAX_BYTES:
         raise BadInput(f"it is not {KINDS} of at most {MAX_BYTES // 10**6} MB")
     with tempfile.TemporaryDirectory(prefix="determinator-") as folder:  # 0700

@@ -23,10 +23,10 @@ NAME_FULL_TEXTS = frozenset({"europepmc", "openalex", "semanticscholar"})
 
 def models_of(settings: Settings, request: ResearchRequest) -> list[str]:
     """Return the language models a run may call, in the order of trying; empty when there is none."""
-    chosen = (*(request.models or settings.model_choices()).values(),)
+    choices = (*(request.models or settings.model_choices()).values(),)
     fallbacks = request.fallbacks or settings.fallback_choices()
     return list(
-        dict.fromkeys(fallback.model for fallback in (*chosen, *fallbacks) if fallback.backend == "openai")
+        dict.fromkeys(fallback.model for fallback in (*choices, *fallbacks) if fallback.backend == "openai")
     )
 
 
@@ -48,9 +48,9 @@ async def network_sources(settings: Settings) -> tuple[str, ...]:
     path = places.state / "sources.json"
     key = fingerprint(settings, places)
     try:
-        stored = json.loads(path.read_bytes())
-        if stored["fingerprint"] == key:
-            return tuple(str(name) for name in stored["names"])
+        cache = json.loads(path.read_bytes())
+        if cache["fingerprint"] == key:
+            return tuple(str(name) for name in cache["names"])
     except (OSError, ValueError, LookupError, TypeError):
         pass
     infos = [option.info for option in await available(settings) if option.enabled]
@@ -63,21 +63,21 @@ async def destinations(settings: Settings, request: ResearchRequest) -> str:
     """One line: what a run on the embedded worker sends where."""
     online: list[str] = []
     if not settings.offline and request.sources != ("library",):
-        enabled = await network_sources(settings)
-        online = [name for name in enabled if not request.sources or name in request.sources]
+        names = await network_sources(settings)
+        online = [name for name in names if not request.sources or name in request.sources]
     models = models_of(settings, request)
     address = settings.openai_base_url or OPENAI_URL
-    sent = []
+    parts = []
     if online:
-        sent.append(f"search queries to {', '.join(online)}")
+        parts.append(f"search queries to {', '.join(online)}")
         if models and request.limits.full_texts and NAME_FULL_TEXTS & set(online):
-            sent.append("requests for open full texts to the addresses that these name")
+            parts.append("requests for open full texts to the addresses that these name")
     if models and not is_local(address):
-        sent.append(
+        parts.append(
             f"the question and found text to {', '.join(models)} at {urlsplit(address).hostname or address}"
         )
     if not is_here(settings.evidence_url):
-        sent.append(f"evidence and reports to {without_credentials(settings.evidence_url)}")
-    if not sent:
+        parts.append(f"evidence and reports to {without_credentials(settings.evidence_url)}")
+    if not parts:
         return "Nothing leaves this machine."
-    return f"Leaves this machine: {'; '.join(sent)}."
+    return f"Leaves this machine: {'; '.join(parts)}."

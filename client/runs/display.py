@@ -94,12 +94,12 @@ class PlainLines(Display):
 class EventLines(PlainLines):
     """Every event as data, also the text of a report that is being written; messages go to stderr."""
 
-    def __init__(self, put: Callable[[AgentEvent], None]) -> None:
-        self._put = put
+    def __init__(self, write: Callable[[AgentEvent], None]) -> None:
+        self._write = write
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:
-            self._put(event)
+            self._write(event)
 
 
 class LivePanel(Display):
@@ -108,8 +108,8 @@ class LivePanel(Display):
     def __init__(self, run_id: str) -> None:
         self._console = Console(stderr=True)
         self._run_id = run_id
-        self._seen: Progress | None = None
-        self._written = ""
+        self._progress: Progress | None = None
+        self._paragraph = ""
         """The paragraph that was written last."""
         self._spinner = Spinner("dots")
         self._live = Live(
@@ -124,14 +124,14 @@ class LivePanel(Display):
         self._live.stop()
 
     def progress(self, progress: Progress) -> None:
-        self._seen = progress
+        self._progress = progress
 
     def events(self, events: Sequence[AgentEvent]) -> None:
         for event in events:
             if event.type in SPOKEN:
                 self.note(event_line(event))
             elif event.type == "streaming":
-                self._written = event.message
+                self._paragraph = event.message
 
     @contextmanager
     def suspended(self) -> Iterator[None]:
@@ -145,9 +145,9 @@ class LivePanel(Display):
         self._console.print(Text(plain(message), style="dim"))
 
     def _draw(self) -> RenderableType:
-        if self._seen is None:
+        if self._progress is None:
             return Text.assemble("waiting for a worker to begin ", (self._run_id, "bold"))
-        return panel(self._seen, spinner=self._spinner, written=self._written)
+        return panel(self._progress, spinner=self._spinner, paragraph=self._paragraph)
 
 
 SPOKEN = (
@@ -162,18 +162,18 @@ def is_live(progress: Progress) -> bool:
     return progress.phase not in ("done", "paused", "waiting_for_approval")
 
 
-def panel(progress: Progress, *, spinner: Spinner | None = None, written: str = "") -> Panel:
-    """Return a run at one moment. `written` is the paragraph that was written last."""
-    live = is_live(progress)
+def panel(progress: Progress, *, spinner: Spinner | None = None, paragraph: str = "") -> Panel:
+    """Return a run at one moment. `paragraph` is the one that was written last."""
+    is_active = is_live(progress)
     as_of = progress.budget.as_of
-    rows = progress_rows(progress, max(time.time() - as_of, 0.0) if live and as_of else 0.0)
-    parts: list[RenderableType] = [_rows(rows, spinner if live else None)]
+    rows = progress_rows(progress, max(time.time() - as_of, 0.0) if is_active and as_of else 0.0)
+    parts: list[RenderableType] = [_rows(rows, spinner if is_active else None)]
     if progress.sections:
         parts.append(_sections(progress))
     if progress.searches:
         parts.append(_searches(progress))
-    if written and live:
-        parts.append(Text(plain(written), style="italic"))
+    if paragraph and is_active:
+        parts.append(Text(plain(paragraph), style="italic"))
     if progress.waiting_for:
         parts.append(Text(gate_hint(progress), style="bold yellow"))
     title = Text(plain(progress.question)[:100], style="bold")
@@ -183,26 +183,26 @@ def panel(progress: Progress, *, spinner: Spinner | None = None, written: str = 
 
 def gate_hint(progress: Progress) -> str:
     if progress.waiting_for == "clarification":
-        asks = " ".join(f"{reading.question} ({reading.assumed})" for reading in progress.readings)
+        questions = " ".join(f"{reading.question} ({reading.assumed})" for reading in progress.readings)
         answer = f'`determinator answer {progress.run_id} "..."`'
-        return f"it asks back: {asks} {answer}, or approve what it assumes"
-    waits = "wait" if progress.waiting_for == "candidates" else "waits"
+        return f"it asks back: {questions} {answer}, or approve what it assumes"
+    verb = "wait" if progress.waiting_for == "candidates" else "waits"
     return (
-        f"the {progress.waiting_for} {waits} for approval: `determinator approve {progress.run_id}` or "
+        f"the {progress.waiting_for} {verb} for approval: `determinator approve {progress.run_id}` or "
         f"`determinator reject {progress.run_id}`"
     )
 
 
 def graph_line(view: GraphView) -> str:
     """Return a graph and its nodes that run, on one line."""
-    running = f"{', '.join(view.running)} running" if view.running else f"at {view.at or 'its entry'}"
-    visited = sum(name in view.visits for name in view.nodes)
-    return plain(f"graph {view.name}: {running}; {visited} of {len(view.nodes)} nodes visited")
+    place = f"{', '.join(view.running)} running" if view.running else f"at {view.at or 'its entry'}"
+    count = sum(name in view.visits for name in view.nodes)
+    return plain(f"graph {view.name}: {place}; {count} of {len(view.nodes)} nodes visited")
 
 
 def event_line(event: AgentEvent) -> str:
-    where = "/".join(part for part in (event.section, str(event.iteration or "")) if part)
-    return f"{event.type.replace('_', ' ')}{f' [{where}]' if where else ''}: {event.message}"
+    place = "/".join(part for part in (event.section, str(event.iteration or "")) if part)
+    return f"{event.type.replace('_', ' ')}{f' [{place}]' if place else ''}: {event.message}"
 
 
 def _sections(progress: Progress) -> Table:
@@ -232,9 +232,9 @@ def _rows(rows: Iterable[Row], spinner: Spinner | None) -> Table:
             table.add_row(spinner or "", Text(plain(row.text), style="bold cyan"))
         elif row.limit:
             bar = ProgressBar(total=row.limit, completed=min(row.used, row.limit), width=24)
-            beside = Table.grid(padding=(0, 2, 0, 0))
-            beside.add_row(bar, row.text)
-            table.add_row(row.name, beside)
+            cell = Table.grid(padding=(0, 2, 0, 0))
+            cell.add_row(bar, row.text)
+            table.add_row(row.name, cell)
         else:
             table.add_row(row.name, Text(plain(row.text)))
     return table

@@ -88,20 +88,20 @@ class Follower:
     async def follow(self) -> Ended:
         """Show the run until it ends."""
         run, say = self._run, self._display.note
-        return await keep_alive(run.settings, run.connection, self._follow(), served=True, say=say)
+        return await keep_alive(run.settings, run.connection, self._follow(), worker=True, say=say)
 
     async def _follow(self) -> Ended:
         away_since: float | None = None
         while True:
-            ending = asyncio.create_task(self._end())
+            end_task = asyncio.create_task(self._end())
             try:
-                while not ending.done():
-                    began = time.monotonic()
-                    await self._show_until(ending)
-                    wait = PACE * (time.monotonic() - began)
-                    await asyncio.wait([ending], timeout=min(max(wait, POLL_SECONDS), MAX_POLL_SECONDS))
+                while not end_task.done():
+                    start = time.monotonic()
+                    await self._show_until(end_task)
+                    wait = PACE * (time.monotonic() - start)
+                    await asyncio.wait([end_task], timeout=min(max(wait, POLL_SECONDS), MAX_POLL_SECONDS))
                     away_since = None
-                ended = await ending
+                end = await end_task
             except RPCError as error:
                 if error.status not in UNREACHABLE_STATUSES:
                     raise
@@ -111,10 +111,10 @@ class Follower:
                     raise NoConnection(f"the server at {address} is gone: {error.message}") from error
                 await asyncio.sleep(1)
             else:
-                await self._show_last_events(ended)
-                return ended
+                await self._show_last_events(end)
+                return end
             finally:
-                ending.cancel()
+                end_task.cancel()
 
     async def _end(self) -> Ended:
         handle: WorkflowHandle[Any, Outcome] = self._run.connection.client.get_workflow_handle(
@@ -123,8 +123,8 @@ class Follower:
         try:
             return Ended(outcome=await handle.result())
         except WorkflowFailureError as error:
-            ended = error.cause
-            if isinstance(ended, TerminatedError) and await self._goes_on(GOES_ON in ended.details):
+            cause = error.cause
+            if isinstance(cause, TerminatedError) and await self._goes_on(GOES_ON in cause.details):
                 return await self._end()
             return Ended(reason=why(error))
 
@@ -161,14 +161,14 @@ class Follower:
             else:
                 events = await read_events(client, self._run.settings, self._run.id)
                 rewinds = {(event.seq, event.timestamp) for event in events if event.type == "rewound"}
-                new = {seq for seq, _ in rewinds - self._rewinds} if self._execution else set()
-                after = min((self._after, *(seq - 1 for seq in new)))
+                new_rewinds = {seq for seq, _ in rewinds - self._rewinds} if self._execution else set()
+                after = min((self._after, *(seq - 1 for seq in new_rewinds)))
                 events = [event for event in events if event.seq > after]
-            present = (await handle.describe()).run_id
-            if present == execution:
+            next_execution = (await handle.describe()).run_id
+            if next_execution == execution:
                 self._execution, self._rewinds, self._after = execution, rewinds, after
                 return events
-            execution = present
+            execution = next_execution
 
     async def _has_moved(self) -> bool:
         """Tell whether the run may answer otherwise than at the last look.
@@ -176,77 +176,77 @@ class Follower:
         Its state follows from its history; describing it costs the server little and the worker
         nothing.
         """
-        described = await description(self._run.connection.client, self._run.id)
-        position = (described.run_id or "", described.history_length) if described else None
+        state = await description(self._run.connection.client, self._run.id)
+        position = (state.run_id or "", state.history_length) if state else None
         now = time.monotonic()
         if position == self._position and now - self._queried_at < REFRESH_SECONDS:
             return False
         self._position, self._queried_at = position, now
         return True
 
-    async def _show_until(self, ending: "asyncio.Task[Ended]") -> None:
+    async def _show_until(self, end_task: "asyncio.Task[Ended]") -> None:
         """Show the state of the run, unless it ends first.
 
         A worker may need a tenth of a second to answer, and the outcome has all that happened. A
         person who is asked something is not interrupted.
         """
-        showing = asyncio.create_task(self._show())
+        show_task = asyncio.create_task(self._show())
         try:
-            await asyncio.wait([showing, ending], return_when=asyncio.FIRST_COMPLETED)
-            if self._asking or not ending.done():
-                await showing
+            await asyncio.wait([show_task, end_task], return_when=asyncio.FIRST_COMPLETED)
+            if self._asking or not end_task.done():
+                await show_task
         finally:
-            showing.cancel()
-            await asyncio.gather(showing, return_exceptions=True)
+            show_task.cancel()
+            await asyncio.gather(show_task, return_exceptions=True)
 
     async def _show(self) -> None:
         client = self._run.connection.client
         if not await self._has_moved():
             return
         try:
-            seen = await progress(client, self._run.id)
-            if seen.last_seq != self._after:
+            state = await progress(client, self._run.id)
+            if state.last_seq != self._after:
                 self._show_events(
-                    await self._new_events(seen.last_seq, self._position[0] if self._position else None)
+                    await self._new_events(state.last_seq, self._position[0] if self._position else None)
                 )
         except (NoAnswer, NoSuchRun, StoreError) as error:
             self._report_no_worker(error)
             return
         self._silent_since = None
-        self._display.progress(seen)
-        if seen.waiting_for and seen.waiting_for != self._gate:
+        self._display.progress(state)
+        if state.waiting_for and state.waiting_for != self._gate:
             if self._at_gate is None:
-                self._display.note(gate_hint(seen))
+                self._display.note(gate_hint(state))
             else:
                 self._asking = True
                 try:
                     with self._display.suspended():
-                        await self._at_gate(self._run, seen)
+                        await self._at_gate(self._run, state)
                 finally:
                     self._asking = False
-        self._gate = seen.waiting_for
+        self._gate = state.waiting_for
 
     def _report_no_worker(self, error: Exception) -> None:
         """Report once that no worker answers, after longer than a worker needs to start."""
         if self._silent_since is None:
             self._silent_since = time.monotonic()
         elif 0 < self._silent_since < time.monotonic() - 10:
-            safe = "the run itself is safe on the server and continues with the next worker"
-            self._display.note(f"{error}; {safe}")
+            note = "the run itself is safe on the server and continues with the next worker"
+            self._display.note(f"{error}; {note}")
             self._silent_since = -1.0
 
-    async def _show_last_events(self, ended: Ended) -> None:
+    async def _show_last_events(self, end: Ended) -> None:
         """Show what happened between the last poll and the end.
 
         The outcome has the end of the log; the run itself is asked only where that is not enough,
         since a worker replays all of it to answer.
         """
-        last = ended.outcome.events if ended.outcome else ()
+        tail = end.outcome.events if end.outcome else ()
         try:
             handle = self._run.connection.client.get_workflow_handle(self._run.id)
-            whole = last and self._execution and last[0].seq <= self._after + 1
-            if whole and (await handle.describe()).run_id == self._execution:
-                events = [event for event in last if event.seq > self._after]
+            is_enough = tail and self._execution and tail[0].seq <= self._after + 1
+            if is_enough and (await handle.describe()).run_id == self._execution:
+                events = [event for event in tail if event.seq > self._after]
             else:
                 events = await self._new_events()
         except (NoAnswer, NoSuchRun, RPCError, StoreError):

@@ -44,39 +44,39 @@ def options_of_report(settings: "Settings", report: "Report", options: "AskOptio
 
     Raises BadInput where it searched a folder, which the report does not name, and none is known now.
     """
-    searched = tuple(dict.fromkeys(search.source for search in report.methodology.searches))
+    sources = tuple(dict.fromkeys(search.source for search in report.methodology.searches))
     library = options.get("library") or options.get("sources") or settings.library
-    if "library" in searched and not library:
+    if "library" in sources and not library:
         raise BadInput(
             f"{report.run_id} searched a folder of documents that is not known any more; name it with "
             f"`library`, or say what to search with `sources`"
         )
-    return {"sources": searched}
+    return {"sources": sources}
 
 
-def options_of_request(settings: "Settings", run_id: str, earlier: "ResearchRequest") -> "AskOptions":
+def options_of_request(settings: "Settings", run_id: str, request: "ResearchRequest") -> "AskOptions":
     """Return the options of `ask` that stand for what a run was asked.
 
     Raises NotPermitted for a folder that this home did not allow: a stranger's request would be signed as
     one's own.
     """
-    if earlier.library is not None:
-        signature = earlier.signatures.get("library", "")
-        Permits(settings).check("library", earlier.library, run_id, signature)
-    narrowed = earlier.filters
+    if request.library is not None:
+        signature = request.signatures.get("library", "")
+        Permits(settings).check("library", request.library, run_id, signature)
+    filters = request.filters
     options: AskOptions = {
-        "sources": earlier.sources,
-        "library": earlier.library,
-        "since": narrowed.year_from,
-        "until": narrowed.year_to,
-        "types": narrowed.publication_types,
-        "free_full_text": narrowed.free_full_text,
-        "phases": cast("tuple[Phase, ...]", tuple(name.removeprefix("PHASE") for name in narrowed.phases)),
+        "sources": request.sources,
+        "library": request.library,
+        "since": filters.year_from,
+        "until": filters.year_to,
+        "types": filters.publication_types,
+        "free_full_text": filters.free_full_text,
+        "phases": cast("tuple[Phase, ...]", tuple(name.removeprefix("PHASE") for name in filters.phases)),
     }
-    return options | set_limits(settings, earlier)
+    return options | set_limits(settings, request)
 
 
-def set_limits(settings: "Settings", earlier: "ResearchRequest") -> "AskOptions":
+def set_limits(settings: "Settings", request: "ResearchRequest") -> "AskOptions":
     """Return the limits that differ from those of the run's mode, by the names of their settings.
 
     Another mode has defaults of its own.
@@ -84,11 +84,11 @@ def set_limits(settings: "Settings", earlier: "ResearchRequest") -> "AskOptions"
     from client.runs.request import defaults_of
     from workflows.amounts import Limits
 
-    usual = Limits.model_validate(defaults_of(earlier.mode))
+    defaults = Limits.model_validate(defaults_of(request.mode))
     limits: dict[str, float] = {}
     for name, key in declared(type(settings).model_fields).items():
-        value = getattr(earlier.limits, key.limit) if key.limit else None
-        if value is not None and value != getattr(usual, key.limit):
+        value = getattr(request.limits, key.limit) if key.limit else None
+        if value is not None and value != getattr(defaults, key.limit):
             limits[name] = value / 1e6 if key.unit == "US dollars" else value
     return cast("AskOptions", limits)
 
@@ -100,13 +100,13 @@ def over(options: "AskOptions", earlier: "AskOptions") -> "AskOptions":
     """
     chosen_sources = chosen(options)
     sources = chosen_sources.get("sources") or ()
-    replaced = set[str]()
+    replaced_names = set[str]()
     if "library" in chosen_sources or chosen_sources.get("also_web"):
-        replaced.add("sources")
+        replaced_names.add("sources")
     if sources and "library" not in sources:
-        replaced.add("library")
-    taken = {name: value for name, value in earlier.items() if name not in replaced}
-    return cast("AskOptions", {**taken, **chosen_sources})
+        replaced_names.add("library")
+    base = {name: value for name, value in earlier.items() if name not in replaced_names}
+    return cast("AskOptions", {**base, **chosen_sources})
 
 
 async def request_of_follow_up(
@@ -119,8 +119,8 @@ async def request_of_follow_up(
     earlier = await earlier_request(client, report.run_id)
     if earlier is None:
         return build_request(settings, question, over(options, options_of_report(settings, report, options)))
-    taken = options_of_request(settings, report.run_id, earlier)
-    request = build_request(settings, question, over(options, taken))
+    base = options_of_request(settings, report.run_id, earlier)
+    request = build_request(settings, question, over(options, base))
     if any(options.get(name) for name in MODEL_OPTIONS):
         return request
     return request.replace(

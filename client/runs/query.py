@@ -98,12 +98,12 @@ async def progress(client: Client, run_id: str) -> Progress:
 
 async def _pages(client: Client, run_id: str, name: str, kind: type[Page]) -> AsyncIterator[Page]:
     """Yield the pages of a query that answers page by page."""
-    read = 0
+    count = 0
     while True:
-        page = await query(client, run_id, name, kind, ItemsAfter(after=read))
+        page = await query(client, run_id, name, kind, ItemsAfter(after=count))
         yield page
-        read += len(page.items)
-        if not page.items or read >= page.total:
+        count += len(page.items)
+        if not page.items or count >= page.total:
             return
 
 
@@ -125,19 +125,19 @@ async def all_iterations(client: Client, run_id: str) -> tuple[IterationRecord, 
     A section that runs is asked itself; one that does not answer is as the run has it. Raises NoAnswer,
     NoSuchRun.
     """
-    seen = await progress(client, run_id)
+    state = await progress(client, run_id)
     records_of_run = await iterations(client, run_id)
-    running = [s.workflow_id for s in seen.sections if s.status == "running" and s.workflow_id]
+    workflow_ids = [s.workflow_id for s in state.sections if s.status == "running" and s.workflow_id]
     section_records: list[IterationRecord] = []
     for answer in await asyncio.gather(
-        *(iterations(client, name) for name in running), return_exceptions=True
+        *(iterations(client, name) for name in workflow_ids), return_exceptions=True
     ):
         if not isinstance(answer, BaseException):
             section_records += answer
         elif not isinstance(answer, NoAnswer | NoSuchRun):
             raise answer
-    asked = {record.section for record in section_records}
-    records = [*(record for record in records_of_run if record.section not in asked), *section_records]
+    section_ids = {record.section for record in section_records}
+    records = [*(record for record in records_of_run if record.section not in section_ids), *section_records]
     return tuple(sorted(records, key=lambda record: (record.section, record.iteration)))
 
 
@@ -149,11 +149,11 @@ async def outcome(client: Client, run_id: str) -> Outcome | None:
     return await handle.result()
 
 
-async def graph_of(client: Client, seen: Progress | None) -> GraphView | None:
+async def graph_of(client: Client, progress: Progress | None) -> GraphView | None:
     """Return where a run is in its graph; None for a run of another mode. Raises NoAnswer, NoSuchRun."""
-    if seen is None or seen.mode != "graph":
+    if progress is None or progress.mode != "graph":
         return None
-    return await query(client, seen.run_id, "graph", GraphView)
+    return await query(client, progress.run_id, "graph", GraphView)
 
 
 async def read_events(

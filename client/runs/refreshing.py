@@ -110,7 +110,7 @@ async def send(
     if request.instruction is None:
         client.say(f"refreshing as {handle.id}; it goes on when this command is interrupted")
     try:
-        return await keep_alive(client.settings, connection, handle.result(), served=True, say=client.say)
+        return await keep_alive(client.settings, connection, handle.result(), worker=True, say=client.say)
     except WorkflowFailureError as error:
         cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
         if isinstance(cause, ApplicationError) and cause.type in ASKED_WRONGLY:

@@ -28,31 +28,31 @@ if TYPE_CHECKING:
 
 def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
     """Return the settings with those options over them that are settings too. Raises BadInput."""
-    changed = settings.model_copy()
+    result = settings.model_copy()
     for name, key in KEYS.items():
         value = options.get(name)
         if not key.flag or value is None:
             continue
         try:
-            Settings.__pydantic_validator__.validate_assignment(changed, name, value)
+            Settings.__pydantic_validator__.validate_assignment(result, name, value)
         except ValidationError as error:
             raise BadInput(f"`{name}`: {worded(error.errors(include_url=False))}") from error
-    return changed
+    return result
 
 
-def limits(asked: Settings) -> dict[str, float]:
+def limits(settings: Settings) -> dict[str, float]:
     """Return the limits that are set, by their names in `workflows.types.Limits`."""
     values: dict[str, float] = {}
     for name, key in KEYS.items():
-        value = getattr(asked, name)
+        value = getattr(settings, name)
         if key.limit and value is not None:
             values[key.limit] = round(value * 1e6) if key.unit == "US dollars" else value
     return values
 
 
-def settings_of_request(asked: Settings) -> dict[str, object]:
+def settings_of_request(settings: Settings) -> dict[str, object]:
     """Return the settings that a request carries as they are, by the names of its fields."""
-    values = {key.request or name: getattr(asked, name) for name, key in KEYS.items()}
+    values = {key.request or name: getattr(settings, name) for name, key in KEYS.items()}
     fields = ResearchRequest.model_fields
     return {name: value for name, value in values.items() if name in fields and value is not None}
 
@@ -77,7 +77,7 @@ def filters(options: AskOptions) -> Filters:
     )
 
 
-def sources_to_search(asked: Settings, options: AskOptions) -> tuple[str, ...]:
+def sources_to_search(settings: Settings, options: AskOptions) -> tuple[str, ...]:
     """Return the sources a run is limited to; empty when the run chooses among those that are enabled.
 
     Documents of one's own are private: with a library and no other source named, only the library is
@@ -85,12 +85,12 @@ def sources_to_search(asked: Settings, options: AskOptions) -> tuple[str, ...]:
     configuration, which may be that of a folder. Raises BadInput for a name that does not exist.
     """
     library = options.get("library")
-    configured = asked.default_sources if library is None or asked.also_web else ()
-    names = check_sources(tuple(options.get("sources") or configured))
+    defaults = settings.default_sources if library is None or settings.also_web else ()
+    names = check_sources(tuple(options.get("sources") or defaults))
     if library is not None and names:
         return ("library", *(name for name in names if name != "library"))
-    private = library is not None or asked.library is not None
-    return ("library",) if private and not names and not asked.also_web else names
+    private = library is not None or settings.library is not None
+    return ("library",) if private and not names and not settings.also_web else names
 
 
 def build_request(settings: Settings, question: str, options: AskOptions) -> ResearchRequest:
@@ -98,31 +98,31 @@ def build_request(settings: Settings, question: str, options: AskOptions) -> Res
     check_question(question)
     for name in options.keys() - FIELDS.keys():
         raise BadInput(f"the option {unknown(name, [*FIELDS])}")
-    in_force = with_options(settings, options)
-    profile, profile_path = check_profile(in_force, in_force.profile)
-    mode, graph = mode_and_graph(in_force, options)
-    chosen = limits(in_force)
+    run_settings = with_options(settings, options)
+    profile, profile_path = check_profile(run_settings, run_settings.profile)
+    mode, graph = mode_and_graph(run_settings, options)
+    run_limits = limits(run_settings)
     analyse = bool(options.get("effects") or options.get("analyse"))
     try:
-        carried = {
+        fields = {
             "question": question,
             "mode": mode,
             "graph": graph,
             "profile": profile,
             "profile_path": profile_path,
-            "sources": sources_to_search(in_force, options),
+            "sources": sources_to_search(run_settings, options),
             "library": check_library(options.get("library")),
             "analyse": analyse,
             "effects": own_effects(options) if analyse else (),
             "expected": options.get("expect") or "different",
             "models": models(settings, options),
             "fallbacks": tuple(choice(model) for model in options.get("fallback") or ()),
-            "limits": Limits.model_validate({**defaults_of(mode), **chosen}),
-            "open_limits": open_limits(mode, chosen),
+            "limits": Limits.model_validate({**defaults_of(mode), **run_limits}),
+            "open_limits": open_limits(mode, run_limits),
             "filters": filters(options),
-            "clarify": in_force.clarify or "assume",
+            "clarify": run_settings.clarify or "assume",
         }
-        return ResearchRequest.model_validate(settings_of_request(in_force) | carried)
+        return ResearchRequest.model_validate(settings_of_request(run_settings) | fields)
     except ValidationError as error:
         raise BadInput(faults_of(error, "the question")) from error
 
@@ -153,19 +153,19 @@ def defaults_of(mode: str) -> dict[str, int]:
     return dict(MODES[mode].defaults) if mode in MODES else {}
 
 
-def open_limits(mode: str, chosen: Mapping[str, float]) -> tuple[str, ...]:
+def open_limits(mode: str, run_limits: Mapping[str, float]) -> tuple[str, ...]:
     """Return the limits that are left to the mode that `auto` will choose."""
     names = dict.fromkeys(name for info in TABLE for name in info.defaults)
-    return tuple(name for name in names if name not in chosen) if mode == AUTO else ()
+    return tuple(name for name in names if name not in run_limits) if mode == AUTO else ()
 
 
-def mode_and_graph(asked: Settings, options: AskOptions) -> "tuple[str, GraphDefinition | None]":
+def mode_and_graph(settings: Settings, options: AskOptions) -> "tuple[str, GraphDefinition | None]":
     """Return the mode and, where it is `graph`, the graph that travels with the run.
 
     `auto` walks one that is given. Raises BadInput for a graph that is not valid.
     """
     graph = options.get("graph")
-    mode = asked.mode if options.get("mode") or graph is None else "graph"
+    mode = settings.mode if options.get("mode") or graph is None else "graph"
     if graph is not None and mode not in ("graph", AUTO):
         raise BadInput(f"`graph` is for `mode` graph, not for {mode}")
     if mode != "graph" and graph is None:
@@ -192,34 +192,34 @@ def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
     Raises BadInput for an effort without a model it is for.
     """
     model, effort = options.get("model"), options.get("effort")
-    chosen = {"default": choice(model)} if model else {}
+    choices = {"default": choice(model)} if model else {}
     if effort is None:
-        return chosen
-    chosen = chosen or settings.model_choices()
-    if all(model_choice.backend == "extractive" for model_choice in chosen.values()):
+        return choices
+    choices = choices or settings.model_choices()
+    if all(model_choice.backend == "extractive" for model_choice in choices.values()):
         raise BadInput("`effort` is for a language model: give `model`, or set DETERMINATOR_MODEL")
-    return {role: model_choice.replace(effort=effort) for role, model_choice in chosen.items()}
+    return {role: model_choice.replace(effort=effort) for role, model_choice in choices.items()}
 
 
 async def checked(
-    settings: Settings, request: ResearchRequest, *, named: bool, say: "Say"
+    settings: Settings, request: ResearchRequest, *, has_named_sources: bool, say: "Say"
 ) -> ResearchRequest:
-    """Return the request as the embedded worker can run it; `named`: its sources were given by flags.
+    """Return the request as the embedded worker can run it; `has_named_sources`: flags give them.
 
     Raises BadInput when it cannot.
     """
-    chosen = (request.models or settings.model_choices()).values()
-    paid = [model_choice for model_choice in chosen if model_choice.backend == "openai"]
-    if reason := refusal(request.mode, Available(sources=True, model=bool(paid))):  # the run checks sources
+    choices = (request.models or settings.model_choices()).values()
+    models = [model_choice for model_choice in choices if model_choice.backend == "openai"]
+    if reason := refusal(request.mode, Available(sources=True, model=bool(models))):  # the run checks sources
         raise BadInput(reason)
     check_hooks(settings)
     check_model(settings, request, say)
     check_store(settings)
-    if names := [model_choice.model for model_choice in paid if model_choice.base_url is None]:
+    if names := [model_choice.model for model_choice in models if model_choice.base_url is None]:
         from client.model_servers import check_models
 
         await check_models(settings, list(dict.fromkeys(names)))
-    return await with_enabled_sources(settings, request, named=named, say=say)
+    return await with_enabled_sources(settings, request, has_named_sources=has_named_sources, say=say)
 
 
 def check_model(settings: Settings, request: ResearchRequest, say: "Say") -> None:
@@ -241,8 +241,8 @@ def check_model(settings: Settings, request: ResearchRequest, say: "Say") -> Non
     if request.limits.max_cost_microusd is not None:
         from activities.models.prices import price_of
 
-        chosen = (*(request.models or settings.model_choices()).values(),)
-        unpriced = next((each.model for each in chosen if price_of(settings, each) is None), "")
+        choices = (*(request.models or settings.model_choices()).values(),)
+        unpriced = next((entry.model for entry in choices if price_of(settings, entry) is None), "")
         is_own = is_local(settings.openai_base_url or OPENAI_URL)
         if unpriced and request.limits.max_cost_microusd == 0 and not is_own:
             raise BadInput(
@@ -276,27 +276,27 @@ async def closed_sources(settings: Settings, names: Sequence[str]) -> dict[str, 
         return {}
     from client.runs.destinations import available
 
-    offered = {option.info.name: option for option in await available(settings)}
-    if missing := next((name for name in names if name not in offered), None):
-        raise BadInput(f"source {unknown(missing, list(offered))}")
+    options = {option.info.name: option for option in await available(settings)}
+    if stranger := next((name for name in names if name not in options), None):
+        raise BadInput(f"source {unknown(stranger, list(options))}")
     return {
-        name: f"the source {name} is not enabled: {offered[name].reason}"
+        name: f"the source {name} is not enabled: {options[name].reason}"
         for name in names
-        if not offered[name].enabled
+        if not options[name].enabled
     }
 
 
 async def with_enabled_sources(
-    settings: Settings, request: ResearchRequest, *, named: bool, say: "Say"
+    settings: Settings, request: ResearchRequest, *, has_named_sources: bool, say: "Say"
 ) -> ResearchRequest:
     """Return the request with the sources that the embedded worker can use.
 
-    A source `named` by a flag must be enabled: raises BadInput with how to enable it. One that the
+    A source that a flag names must be enabled: raises BadInput with how to enable it. One that the
     configuration lists may be left out as long as another is enabled.
     """
-    closed = await closed_sources(settings, request.sources)
-    if closed and (named or len(closed) == len(request.sources)):
-        raise BadInput(next(iter(closed.values())))
-    for reason in closed.values():
+    reasons = await closed_sources(settings, request.sources)
+    if reasons and (has_named_sources or len(reasons) == len(request.sources)):
+        raise BadInput(next(iter(reasons.values())))
+    for reason in reasons.values():
         say(f"{reason}; continuing without it")
-    return request.replace(sources=tuple(n for n in request.sources if n not in closed))
+    return request.replace(sources=tuple(n for n in request.sources if n not in reasons))

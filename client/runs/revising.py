@@ -78,46 +78,46 @@ async def revise(
     if len(text) < 2 and kind != "decide":
         raise BadInput("the message is empty; write what you want to know or to have changed")
     settings = client.settings
-    original = await client.finished(name, whole=False)
+    record = await client.finished(name, whole=False)
     store = EvidenceStore.at(settings.evidence_url)
-    left: int | None = None
+    budget: int | None = None
     if max_cost is not None:
-        left = max(round((max_cost - (original.report.methodology.cost_usd or 0.0)) * 1e6), 0)
+        budget = max(round((max_cost - (record.report.methodology.cost_usd or 0.0)) * 1e6), 0)
 
     async def prepare(connection: "Connection") -> RefreshRequest:
-        asked = None
+        request = None
         with suppress(RPCError):
-            asked = await request_of(connection.client, original.run_id)
-        models = {"default": choice(model)} if model else (asked.models if asked else {})
+            request = await request_of(connection.client, record.run_id)
+        models = {"default": choice(model)} if model else (request.models if request else {})
         profiles = profile_names(settings.profiles_dir or settings.home / "profiles")
         return RefreshRequest(
-            run_id=original.run_id,
+            run_id=record.run_id,
             search=False,
-            known_blob=await known_items(store, [ref for ref, _ in original.items]),
+            known_blob=await known_items(store, [ref for ref, _ in record.items]),
             instruction=Instruction(
                 kind=kind,
                 text=text,
                 by=named(by or content.by),
                 sentence=getattr(content, "sentence", ""),
                 upheld=isinstance(content, Decided) and content.upheld,
-                profile=original.report.profile if original.report.profile in profiles else "general",
+                profile=record.report.profile if record.report.profile in profiles else "general",
                 models=models,
-                fallbacks=asked.fallbacks if asked else (),
-                max_cost_microusd=left,
+                fallbacks=request.fallbacks if request else (),
+                max_cost_microusd=budget,
             ),
         )
 
     address = ""
     if client.embedded and settings.openai_base_url is None:
         with suppress(NoConnection, NoSuchRun):
-            address = (await (await client.run(original.run_id, worker=False)).row()).address
+            address = (await (await client.run(record.run_id, worker=False)).row()).address
     if address:
-        there = settings.model_copy(update={"openai_base_url": address})
-        client = type(client)(there, address=client.address, say=client.say)
+        server_settings = settings.model_copy(update={"openai_base_url": address})
+        client = type(client)(server_settings, address=client.address, say=client.say)
     outcome = await send(client, prepare)
-    report = original.report
+    report = record.report
     if outcome.blob:
         report = Report.model_validate_json(await store.get_bytes(outcome.blob))
     elif outcome.made:
-        report, _ = await newest(Archive(settings.evidence_url), original.first)
-    return Answered(text, outcome, original.report, report)
+        report, _ = await newest(Archive(settings.evidence_url), record.first)
+    return Answered(text, outcome, record.report, report)

@@ -60,10 +60,10 @@ async def executions(client: Client, workflow_id: str) -> list[Execution]:
             handle = client.get_workflow_handle(workflow_id, run_id=run_id)
         events = tuple([event async for event in handle.fetch_history_events()])
         chain.append(Execution(run_id or "", events))
-        earlier = events[0].workflow_execution_started_event_attributes.continued_execution_run_id
-        if not earlier:
+        previous_id = events[0].workflow_execution_started_event_attributes.continued_execution_run_id
+        if not previous_id:
             break
-        run_id = earlier
+        run_id = previous_id
     return chain
 
 
@@ -83,10 +83,10 @@ async def steps_of(client: Client, execution: Execution) -> list[tuple[int, int]
     steps = []
     for event in execution.events:
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
-            scheduled = event.activity_task_scheduled_event_attributes
-            iteration = (await decoded(client, scheduled.input) or {}).get("iteration")
+            attributes = event.activity_task_scheduled_event_attributes
+            iteration = (await decoded(client, attributes.input) or {}).get("iteration")
             if isinstance(iteration, int) and iteration:
-                steps.append((iteration, scheduled.workflow_task_completed_event_id))
+                steps.append((iteration, attributes.workflow_task_completed_event_id))
     return steps
 
 
@@ -118,13 +118,13 @@ async def rewind(client: Client, workflow_id: str, iteration: int) -> str:
     The time since the boundary does not count against the time limit of the run: the workflow sees to that
     (`RunContext.now`). Raises CannotRewind, NoSuchRun, RPCError.
     """
-    described = await description(client, workflow_id)
-    if described is None:
+    state = await description(client, workflow_id)
+    if state is None:
         raise no_such_run(workflow_id)
     chain = await executions(client, workflow_id)
     boundary = await find_boundary(client, workflow_id, chain, iteration)
     children = children_of(chain)
-    if children and described.status == WorkflowExecutionStatus.RUNNING:
+    if children and state.status == WorkflowExecutionStatus.RUNNING:
         # first, so that it does not go on to write a report without its sections
         await _terminate(client, workflow_id, f"rewound to iteration {iteration}", GOES_ON)
     for child in children:
@@ -177,12 +177,12 @@ def beginnings(steps: Sequence[tuple[int, int]]) -> Mapping[int, int]:
     A step that was scheduled beside one of the iteration before was made ahead, and does not begin its
     iteration.
     """
-    earliest: dict[int, int] = {}
+    first_iterations: dict[int, int] = {}
     for iteration, task in steps:
-        earliest[task] = min(earliest.get(task, iteration), iteration)
+        first_iterations[task] = min(first_iterations.get(task, iteration), iteration)
     tasks: dict[int, int] = {}
     for iteration, task in steps:
-        if earliest[task] == iteration:
+        if first_iterations[task] == iteration:
             tasks.setdefault(iteration, task)
     return tasks
 
@@ -200,7 +200,7 @@ def _started_by(execution: Execution) -> list[tuple[str, int]]:
         for event in execution.events
         if event.event_type == kind
     ]
-    return [(each.workflow_id, each.workflow_task_completed_event_id) for each in children]
+    return [(attributes.workflow_id, attributes.workflow_task_completed_event_id) for attributes in children]
 
 
 async def _terminate(client: Client, workflow_id: str, reason: str, *details: str) -> None:

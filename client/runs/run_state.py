@@ -39,8 +39,8 @@ class RunState(BaseModel):
     @classmethod
     def of(cls, status: RunStatus, link: str | None) -> "RunState":
         """Return the state of a run as it reports it or, when no worker answers, as the server knows it."""
-        row, seen = status.row, status.progress
-        if seen is None:
+        row, progress = status.row, status.progress
+        if progress is None:
             return cls(
                 run=row.run_id,
                 question=row.question,
@@ -50,24 +50,24 @@ class RunState(BaseModel):
                 stop_reason=row.stop_reason or None,
                 link=link,
             )
-        used = seen.budget.used
+        usage = progress.budget.used
         return cls(
             run=row.run_id,
-            question=row.question or seen.question,
+            question=row.question or progress.question,
             status=row.status,
-            phase=seen.phase,
-            message=seen.message,
-            iteration=seen.iteration,
-            max_iterations=seen.max_iterations,
-            evidence=seen.evidence,
-            waiting_for=seen.waiting_for,
-            paused=seen.paused,
-            progress=[row.line for row in progress_rows(seen)],
-            stop_reason=seen.stop_reason or row.stop_reason or None,
+            phase=progress.phase,
+            message=progress.message,
+            iteration=progress.iteration,
+            max_iterations=progress.max_iterations,
+            evidence=progress.evidence,
+            waiting_for=progress.waiting_for,
+            paused=progress.paused,
+            progress=[row.line for row in progress_rows(progress)],
+            stop_reason=progress.stop_reason or row.stop_reason or None,
             spent=Spent(
-                tokens=used.tokens,
-                cost_usd=None if used.cost_microusd is None else used.cost_microusd / 1e6,
-                seconds=seen.budget.elapsed_seconds,
+                tokens=usage.tokens,
+                cost_usd=None if usage.cost_microusd is None else usage.cost_microusd / 1e6,
+                seconds=progress.budget.elapsed_seconds,
             ),
             link=link,
         )

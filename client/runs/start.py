@@ -90,8 +90,8 @@ def signing_key(settings: Settings, *, embedded: bool) -> bytes:
 
 def signed(request: ResearchRequest, run_id: str, key: bytes) -> ResearchRequest:
     """Return the request with signatures of the files it names; as it is without a key."""
-    named: dict[Kind, str | None] = {"library": request.library, "profile_path": request.profile_path}
-    signatures = {kind: sign(key, run_id, kind, name) for kind, name in named.items() if key and name}
+    names: dict[Kind, str | None] = {"library": request.library, "profile_path": request.profile_path}
+    signatures = {kind: sign(key, run_id, kind, name) for kind, name in names.items() if key and name}
     return request.replace(signatures=signatures)
 
 
@@ -118,8 +118,8 @@ async def start(
     private = client.data_converter.payload_codec is not None
     while True:
         run_id = run_id_of(request, number, private=private)
-        before = await description(client, run_id)
-        if before is None and not (has_report and await has_report(run_id)):
+        state = await description(client, run_id)
+        if state is None and not (has_report and await has_report(run_id)):
             request = request.replace(indexed=indexed or request.indexed or await register_attributes(client))
             try:
                 await launch(
@@ -139,12 +139,12 @@ async def start(
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue
             return Started(run_id, attached=False, earlier=earlier)
-        if before is not None and (
-            before.status == WorkflowExecutionStatus.RUNNING
-            and before.task_queue == task_queue
-            and (not user or (await as_row(before)).user == user)
+        if state is not None and (
+            state.status == WorkflowExecutionStatus.RUNNING
+            and state.task_queue == task_queue
+            and (not user or (await as_row(state)).user == user)
         ):
-            refuse_older(await as_row(before))
+            refuse_older(await as_row(state))
             return Started(run_id, attached=True)
         number, earlier = number + 1, run_id
 
@@ -154,13 +154,13 @@ def release_line() -> str:
     return ".".join(version("determinator").split(".")[:2])
 
 
-def refuse_older(row: Row, *, ended: bool = False) -> None:
+def refuse_older(row: Row, *, with_ended: bool = False) -> None:
     """Raise OlderRun for a run that began on another line of versions and is open.
 
-    With `ended`, also for one that has ended, whose history a worker of this line cannot read (its report
-    it can).
+    `with_ended`: also for one that has ended, whose history a worker of this line cannot read (its report it
+    can).
     """
-    if (ended or row.status == "running") and row.line not in ("", release_line()):
+    if (with_ended or row.status == "running") and row.line not in ("", release_line()):
         raise OlderRun(row.run_id, row.line)
 
 

@@ -42,39 +42,39 @@ class Standstill:
     @property
     def line(self) -> str:
         """It stands still, and why, for people."""
-        why = f" ({self.reason})" if self.reason else ""
-        return f"it is stuck: its next step was tried {self.attempts} times and cannot be decided{why}"
+        suffix = f" ({self.reason})" if self.reason else ""
+        return f"it is stuck: its next step was tried {self.attempts} times and cannot be decided{suffix}"
 
 
 async def standstill(client: Client, run_id: str) -> Standstill | None:
     """Return how a run stands still; None for one that goes on, or that is not known."""
     handle = client.get_workflow_handle(run_id)
     try:
-        described = await handle.describe()
-        task = described.raw_description.pending_workflow_task
+        state = await handle.describe()
+        task = state.raw_description.pending_workflow_task
         if task.attempt < MIN_ATTEMPTS:
             return None
         events = [event async for event in handle.fetch_history_events()]
     except RPCError:
         return None
-    failed = _last(events, EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)
-    completed = _last(events, EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED)
-    attributes = failed.workflow_task_failed_event_attributes if failed else None
+    failure = _last(events, EventType.EVENT_TYPE_WORKFLOW_TASK_FAILED)
+    completion = _last(events, EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED)
+    attributes = failure.workflow_task_failed_event_attributes if failure else None
     signals = [e.workflow_execution_signaled_event_attributes for e in events]
-    asked = [signal for signal in signals if signal.signal_name == GIVE_UP]
-    last = await decoded(client, asked[-1].input) if asked else None
+    requests = [signal for signal in signals if signal.signal_name == GIVE_UP]
+    content = await decoded(client, requests[-1].input) if requests else None
     return Standstill(
         run_id=run_id,
-        execution=described.run_id or "",
+        execution=state.run_id or "",
         attempts=task.attempt,
         seconds=time.time() - task.original_scheduled_time.ToDatetime(UTC).timestamp(),
         reason=" ".join(attributes.failure.message.split())[:300] if attributes else "",
         may_end=attributes is not None
         and attributes.cause != WorkflowTaskFailedCause.WORKFLOW_TASK_FAILED_CAUSE_NON_DETERMINISTIC_ERROR
         and attributes.failure.application_failure_info.type != NOT_REGISTERED,
-        given_up=int(str((last or {}).get("attempt", 0))),
-        failed_at=failed.event_id if failed else 0,
-        completed_at=completed.event_id if completed else 0,
+        given_up=int(str((content or {}).get("attempt", 0))),
+        failed_at=failure.event_id if failure else 0,
+        completed_at=completion.event_id if completion else 0,
     )
 
 
@@ -94,11 +94,11 @@ async def give_up(client: Client, still: Standstill) -> bool:
     if still.given_up >= MAX_GIVEN_UP or not boundary.event_id:
         await handle.terminate(reason=still.line)
         return False
-    asked = {"reason": still.reason or "its next step cannot be decided", "attempt": still.given_up + 1}
+    content = {"reason": still.reason or "its next step cannot be decided", "attempt": still.given_up + 1}
     if not still.given_up:  # before it goes on: what it cannot read may come again at once
-        await handle.signal(GIVE_UP, asked)
-    once = f"give-up-{still.execution}"  # of several workers one resets it
-    await reset(client, still.run_id, boundary, still.line, once, whole=not still.given_up)
+        await handle.signal(GIVE_UP, content)
+    request_id = f"give-up-{still.execution}"  # of several workers one resets it
+    await reset(client, still.run_id, boundary, still.line, request_id, whole=not still.given_up)
     if still.given_up:
-        await client.get_workflow_handle(still.run_id).signal(GIVE_UP, asked)
+        await client.get_workflow_handle(still.run_id).signal(GIVE_UP, content)
     return True

@@ -59,7 +59,7 @@ def test_the_same_works_without_an_event_loop(
 
 def test_a_blocking_client_ends_its_thread(home: Path) -> None:
     with Determinator(offline=True).blocking() as client:
-        assert client.held.settings.offline
+        assert client.target.settings.offline
         assert len(client.sources()) > 10
     assert not client.loop.running
 

@@ -17,7 +17,7 @@ import pytest
 
 from activities.settings import Settings
 from client.embedded import network
-from client.embedded.forwarder import listening as listening_on
+from client.embedded.forwarder import listen_at as listening_on
 from client.embedded.forwarder import names_this_machine, publish
 from client.embedded.home import Places
 from client.embedded.network import Address, Sockets, has_own_network

@@ -53,5 +53,5 @@ def test_a_person_sees_and_may_change_what_was_read(monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr("client.cli.ask.question_of_file", lambda *_: HEARD)
     for typed, question in (("", HEARD), ("Does aspirin help?", "Does aspirin help?")):
         monkeypatch.setattr("click.termui.visible_prompt_func", lambda _text, typed=typed: typed)
-        assert ask.with_files(Settings(), "", None, Path("scan.png"), confirmed=False) == question
-    assert ask.with_files(Settings(), "And", None, Path("scan.png"), confirmed=True) == f"And {HEARD}"
+        assert ask.with_files(Settings(), "", None, Path("scan.png"), is_confirmed=False) == question
+    assert ask.with_files(Settings(), "And", None, Path("scan.png"), is_confirmed=True) == f"And {HEARD}"
