@@ -34,10 +34,10 @@ LISTED = Listing(limit=100)
 class Access:
     """The runs of users."""
 
-    def __init__(self, client: Determinator, *, shared: bool) -> None:
-        """`shared`: several people use it, each with runs of their own."""
+    def __init__(self, client: Determinator, *, is_shared: bool) -> None:
+        """`is_shared`: several people use it, each with runs of their own."""
         self.client = client
-        self.shared = shared
+        self.is_shared = is_shared
 
     async def run(self, run_id: str, user: str) -> Run:
         """Return a run that the user may see.
@@ -45,7 +45,7 @@ class Access:
         Raises NoSuchRun for one of another user as for one that does not exist, and what
         `Determinator.run` raises.
         """
-        if not self.shared:
+        if not self.is_shared:
             return await self.client.run(run_id)
         name = await self._own_id(run_id, user)
         try:
@@ -65,14 +65,14 @@ class Access:
         run_ids = [row.run_id for row in await self.runs(user)]
         if name == "last" and run_ids:
             return run_ids[0]
-        fitting = matching(run_ids, name) if name else []
-        if len(fitting) > 1:
-            raise SeveralRuns(name[:100], fitting)
-        return fitting[0] if fitting else name
+        matches = matching(run_ids, name) if name else []
+        if len(matches) > 1:
+            raise SeveralRuns(name[:100], matches)
+        return matches[0] if matches else name
 
     async def runs(self, user: str, only: Listing = LISTED) -> list[Row]:
         """Return the runs that the user may see, the newest first."""
-        return await self.client.runs(only, user if self.shared else None)
+        return await self.client.runs(only, user if self.is_shared else None)
 
 
 def unknown_run(name: str) -> NoSuchRun:
@@ -95,9 +95,9 @@ def wrong_fields(errors: Sequence[Any]) -> str:
     """Return what pydantic refuses of a request, field by field, on one line."""
     faults = []
     for faulty in by_place(errors).values():
-        whole, *place = faulty[0]["loc"]  # in what is no JSON, the place is the number of a character
-        named = whole if not place or faulty[0]["type"] == "json_invalid" else ".".join(map(str, place))
-        faults.append(f"{named}: {worded(faulty)}")
+        first, *place = faulty[0]["loc"]  # in what is no JSON, the place is the number of a character
+        name = first if not place or faulty[0]["type"] == "json_invalid" else ".".join(map(str, place))
+        faults.append(f"{name}: {worded(faulty)}")
     return "; ".join(faults)
 
 
@@ -152,8 +152,8 @@ class RateLimit:
     takes no room.
     """
 
-    def __init__(self, most: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
-        self._most = most
+    def __init__(self, max_events: int, seconds: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._max_events = max_events
         self._seconds = seconds
         self._clock = clock
         self._events: OrderedDict[str, deque[float]] = OrderedDict()
@@ -165,8 +165,8 @@ class RateLimit:
         begin = now - self._seconds
         while self._events and next(iter(self._events.values()))[-1] <= begin:
             self._events.popitem(last=False)
-        events = self._events.setdefault(name, deque(maxlen=self._most))
-        if len(events) == self._most and events[0] > begin:
+        events = self._events.setdefault(name, deque(maxlen=self._max_events))
+        if len(events) == self._max_events and events[0] > begin:
             return events[0] + self._seconds - now
         events.append(now)
         self._events.move_to_end(name)

@@ -46,13 +46,13 @@ CODES = {
 RETRY_SECONDS = "5"
 
 
-def build_app(client: Determinator, tokens: TokenFile, allowed: Sequence[Path] = ()) -> FastAPI:
+def build_app(client: Determinator, tokens: TokenFile, folders: Sequence[Path] = ()) -> FastAPI:
     """Return the application.
 
     `allowed`: folders whose documents a caller may name. Raises BadInput.
     """
     app = FastAPI(title="Determinator", version=version("determinator"), docs_url=None, redoc_url=None)
-    desk = Desk(client, tokens, Folders(allowed))
+    desk = Desk(client, tokens, Folders(folders))
     app.include_router(responses(desk))
     app.include_router(chat(desk))
     app.include_router(rest(desk))

@@ -107,16 +107,16 @@ async def subject(desk: Desk, body: Conversation, token: Token) -> tuple[Run, in
             "attach no files and no web search to a question"
         )
     answers = [turn.text for turn in body.messages if turn.role == "assistant"]
-    named = RUN_LINE.findall(answers[-1]) if answers else []
-    if not named:
+    run_ids = RUN_LINE.findall(answers[-1]) if answers else []
+    if not run_ids:
         return await desk.ask(token, {**options, "question": text, "follow_up": None}), 0
-    case = Case(await desk.run(named[-1], token), token)
+    case = Case(await desk.run(run_ids[-1], token), token)
     run = case.run
-    seen = await run.progress() if (await run.row()).status == "running" else None
-    if seen is None:
+    progress = await run.progress() if (await run.row()).status == "running" else None
+    if progress is None:
         return await desk.ask(token, {**options, "question": text, "follow_up": run.id}), 0
-    await tell(case, text, gate=seen.waiting_for)
-    return run, seen.last_seq if seen.waiting_for else 0
+    await tell(case, text, gate=progress.waiting_for)
+    return run, progress.last_seq if progress.waiting_for else 0
 
 
 async def tell(case: Case, text: str, *, gate: str | None) -> None:
@@ -141,7 +141,7 @@ class Reply:
         self.run = run
         self._after = after  # a gate that was decided just now may still seem to wait
         self._model = model
-        self.used = Usage()
+        self.spending = Usage()
 
     async def parts(self) -> AsyncGenerator[dict[str, Any], None]:
         """Yield the parts of its message: progress as reasoning, then the report, or the gate that waits.
@@ -156,14 +156,14 @@ class Reply:
                     if event.type != "streaming":
                         yield {"reasoning_content": f"{event.message}\n"}
             status = (await self.run.row()).status
-            seen = await self.run.progress()
-            if status == "running" and seen is not None and seen.waiting_for is not None:
-                wanted = f"**The {seen.waiting_for} waits for your decision.** {seen.message}\n\n"
-                yield {"content": f"{wanted}Answer `approve`, or `reject: why`.\n{self._line}"}
+            progress = await self.run.progress()
+            if status == "running" and progress is not None and progress.waiting_for is not None:
+                notice = f"**The {progress.waiting_for} waits for your decision.** {progress.message}\n\n"
+                yield {"content": f"{notice}Answer `approve`, or `reject: why`.\n{self._line}"}
                 return
         text, _, error = await ending(self.run, status)
-        if seen is not None:
-            self.used = seen.budget.used
+        if progress is not None:
+            self.spending = progress.budget.used
         if text is None:
             raise Failure(error["message"] if error else f"{self.run.id} left no report")
         for start in range(0, len(text["text"]), CHUNK_CHARS):
@@ -188,11 +188,11 @@ class Reply:
         return {"id": f"chatcmpl-{self.run.id}", "object": kind, "created": created, "model": self._model}
 
     def usage(self) -> dict[str, int]:
-        used = self.used
+        total = self.spending
         return {
-            "prompt_tokens": used.input_tokens,
-            "completion_tokens": used.output_tokens,
-            "total_tokens": used.tokens,
+            "prompt_tokens": total.input_tokens,
+            "completion_tokens": total.output_tokens,
+            "total_tokens": total.tokens,
         }
 
     @property

@@ -56,7 +56,7 @@ class Desk:
 
     def __init__(self, client: Determinator, tokens: TokenFile, folders: Folders) -> None:
         self.client = client
-        self.access = Access(client, shared=tokens.shared)
+        self.access = Access(client, is_shared=tokens.is_shared)
         self._tokens = tokens
         self._folders = folders
         self._rates: dict[tuple[int, float], RateLimit] = {}
@@ -106,16 +106,16 @@ class Desk:
         """Return a run of the caller. Raises NoSuchRun."""
         return await self.access.run(name, token.user)
 
-    async def ask(self, token: Token, asked: Question) -> Run:
+    async def ask(self, token: Token, question: Question) -> Run:
         """Start a run within the limits of the token.
 
         Raises what `Determinator.ask` raises.
         """
-        asked = self._checked(asked, token)
-        if (earlier := asked.get("follow_up")) is not None:
-            asked["follow_up"] = (await self.run(earlier, token)).id
+        question = self._checked(question, token)
+        if (follow_up := question.get("follow_up")) is not None:
+            question["follow_up"] = (await self.run(follow_up, token)).id
         self.admit_run(token)
-        return await self.client.ask(**asked, user=token.user)
+        return await self.client.ask(**question, user=token.user)
 
     def admit_run(self, token: Token) -> None:
         """Count what buys answers of a model. Raises HTTPException when the token has had as many."""
@@ -132,26 +132,26 @@ class Desk:
     async def send(self, case: Case, verb: Verb, content: Message | None) -> None:
         """Send a message to a run; its cost is extended up to what the token allows. Raises BadInput."""
         async with self._extending:
-            most = case.token.max_cost
-            if most is not None and isinstance(content, ExtendBudget) and content.cost:
-                seen = await case.run.progress()
-                limit = seen.budget.limits.max_cost_microusd if seen else None
-                if limit is None or limit / 1e6 + content.cost > most:
-                    raise BadInput(f"a run of this token may cost {most:g} US dollars")
-            read = verb.read(content.model_dump(exclude_unset=True) if content else {})
-            await case.run.deliver(verb, read, case.by)
+            max_cost = case.token.max_cost
+            if max_cost is not None and isinstance(content, ExtendBudget) and content.cost:
+                progress = await case.run.progress()
+                limit = progress.budget.limits.max_cost_microusd if progress else None
+                if limit is None or limit / 1e6 + content.cost > max_cost:
+                    raise BadInput(f"a run of this token may cost {max_cost:g} US dollars")
+            message = verb.read(content.model_dump(exclude_unset=True) if content else {})
+            await case.run.deliver(verb, message, case.by)
 
-    def _checked(self, asked: Question, token: Token) -> Question:
+    def _checked(self, question: Question, token: Token) -> Question:
         """Raise BadInput for what this server does not offer to a caller."""
-        most = asked.get("max_cost")
-        asked = {**asked, "library": folder_of(asked, self.client.settings, self._folders)}
+        max_cost = question.get("max_cost")
+        question = {**question, "library": folder_of(question, self.client.settings, self._folders)}
         if token.max_cost is not None:
-            asked["max_cost"] = token.max_cost if most is None else min(token.max_cost, most)
-        return asked
+            question["max_cost"] = token.max_cost if max_cost is None else min(token.max_cost, max_cost)
+        return question
 
-    def _admit(self, token: Token, most: int, seconds: float, what: str) -> None:
+    def _admit(self, token: Token, limit: int, seconds: float, subject: str) -> None:
         """Raise HTTPException when the token has had as many."""
-        rate = self._rates.setdefault((most, seconds), RateLimit(most, seconds))
-        if wait := rate.admit(token.sha256):
-            after = {"Retry-After": str(math.ceil(wait))}
-            raise HTTPException(429, f"{most} {what} are allowed; wait {math.ceil(wait)} seconds", after)
+        rate = self._rates.setdefault((limit, seconds), RateLimit(limit, seconds))
+        if wait := math.ceil(rate.admit(token.sha256)):
+            message = f"{limit} {subject} are allowed; wait {wait} seconds"
+            raise HTTPException(429, message, {"Retry-After": str(wait)})

@@ -50,8 +50,8 @@ def text_of(report: Report) -> Json:
     return output_text(text, [*annotations(text, report.references)])
 
 
-def output_text(text: str, annotated: Sequence[Json] = ()) -> Json:
-    return {"type": "output_text", "text": text, "annotations": [*annotated], "logprobs": []}
+def output_text(text: str, citations: Sequence[Json] = ()) -> Json:
+    return {"type": "output_text", "text": text, "annotations": [*citations], "logprobs": []}
 
 
 def annotations(text: str, references: Iterable[Reference]) -> Iterator[Json]:
@@ -69,13 +69,13 @@ def annotations(text: str, references: Iterable[Reference]) -> Iterator[Json]:
                 yield {"type": "file_citation", **file, "index": start}
 
 
-def usage_of(used: Usage) -> Json:
+def usage_of(usage: Usage) -> Json:
     return {
-        "input_tokens": used.input_tokens,
-        "input_tokens_details": {"cached_tokens": used.cached_tokens, "cache_write_tokens": 0},
-        "output_tokens": used.output_tokens,
-        "output_tokens_details": {"reasoning_tokens": used.reasoning_tokens},
-        "total_tokens": used.tokens,
+        "input_tokens": usage.input_tokens,
+        "input_tokens_details": {"cached_tokens": usage.cached_tokens, "cache_write_tokens": 0},
+        "output_tokens": usage.output_tokens,
+        "output_tokens_details": {"reasoning_tokens": usage.reasoning_tokens},
+        "total_tokens": usage.tokens,
     }
 
 
@@ -125,30 +125,30 @@ class Output:
     def last(self, response: Json) -> Json:
         return self._event(LAST_EVENT.get(response["status"], "completed"), response=response)
 
-    def whole(self, events: Sequence[AgentEvent], text: Json | None, *, over: bool) -> None:
+    def whole(self, events: Sequence[AgentEvent], text: Json | None, *, is_over: bool) -> None:
         """Take in all events at once, for a response that is not streamed."""
         self.items.append(self._reasoning("in_progress"))
         for event in events:
             for _ in self.event(event):
                 pass
-        self.items[0] = self._reasoning("completed" if over else "in_progress")
+        self.items[0] = self._reasoning("completed" if is_over else "in_progress")
         if text is not None:
             self.items.append(self._answer([text], "completed"))
 
     def _message(self, text: Json) -> Iterator[Json]:
         place = len(self.items)
-        where = {"item_id": f"msg_{self.run_id}", "output_index": place, "content_index": 0}
+        position = {"item_id": f"msg_{self.run_id}", "output_index": place, "content_index": 0}
         yield self._added(self._answer([], "in_progress"))
-        yield self._event("content_part.added", part=output_text(""), **where)
+        yield self._event("content_part.added", part=output_text(""), **position)
         for start in range(0, len(text["text"]), CHUNK_CHARS):
             delta = text["text"][start : start + CHUNK_CHARS]
-            yield self._event("output_text.delta", delta=delta, logprobs=[], **where)
+            yield self._event("output_text.delta", delta=delta, logprobs=[], **position)
         for index, annotation in enumerate(text["annotations"]):
             yield self._event(
-                "output_text.annotation.added", annotation=annotation, annotation_index=index, **where
+                "output_text.annotation.added", annotation=annotation, annotation_index=index, **position
             )
-        yield self._event("output_text.done", text=text["text"], logprobs=[], **where)
-        yield self._event("content_part.done", part=text, **where)
+        yield self._event("output_text.done", text=text["text"], logprobs=[], **position)
+        yield self._event("content_part.done", part=text, **position)
         yield self._done(place, self._answer([text], "completed"))
 
     def _answer(self, content: list[Json], status: str) -> Json:
@@ -160,8 +160,8 @@ class Output:
         return {"type": "reasoning", "id": f"rs_{self.run_id}", "summary": summary, "status": status}
 
     def _summary(self, kind: str, **fields: object) -> Json:
-        where = {"item_id": f"rs_{self.run_id}", "output_index": 0, "summary_index": 0}
-        return self._event(f"reasoning_summary_{kind}", **where, **fields)
+        position = {"item_id": f"rs_{self.run_id}", "output_index": 0, "summary_index": 0}
+        return self._event(f"reasoning_summary_{kind}", **position, **fields)
 
     def _added(self, item: Json) -> Json:
         self.items.append(item)
@@ -179,12 +179,12 @@ class Output:
 async def response_of(run: Run, output: Output | None = None) -> Json:
     """Return a run as a response now; `output`: its items where they are known."""
     row = await run.row()
-    over = row.status != "running"
-    text, status, error = await ending(run, row.status) if over else (None, "in_progress", None)
+    is_over = row.status != "running"
+    text, status, error = await ending(run, row.status) if is_over else (None, "in_progress", None)
     if output is None:
         output = Output(run.id)
-        output.whole([event async for event in run.events(follow=False)], text, over=over)
-    seen = await run.progress() if over else None
+        output.whole([event async for event in run.events(follow=False)], text, is_over=is_over)
+    progress = await run.progress() if is_over else None
     return {
         "id": f"{ID}{run.id}",
         "object": "response",
@@ -198,7 +198,7 @@ async def response_of(run: Run, output: Output | None = None) -> Json:
         "parallel_tool_calls": False,
         "tool_choice": "none",
         "tools": [],
-        "usage": usage_of(seen.budget.used) if seen else None,
+        "usage": usage_of(progress.budget.used) if progress else None,
         **dict.fromkeys(("incomplete_details", "instructions", "metadata", "temperature", "top_p")),
     }
 
@@ -211,11 +211,11 @@ async def ending(run: Run, status: str) -> tuple[Json | None, str, Json | None]:
         return None, "failed", {"code": "server_error", "message": str(error)}
     text = await asyncio.to_thread(text_of, report)
     if status in ("failed", "terminated", "timed_out"):
-        broken = {"code": "server_error", "message": f"the run was {status}; this is what it had"}
-        return text, "failed", broken
+        failure = {"code": "server_error", "message": f"the run was {status}; this is what it had"}
+        return text, "failed", failure
     if fault := model_fault(report):
-        broken = {"code": "server_error", "message": f"the language model could not be used: {fault}"}
-        return text, "failed", broken
+        failure = {"code": "server_error", "message": f"the language model could not be used: {fault}"}
+        return text, "failed", failure
     return text, "cancelled" if report.stop_reason == "cancelled" else "completed", None
 
 
@@ -243,10 +243,10 @@ async def _stream(run: Run) -> AsyncGenerator[Json, None]:
 
 def pending_approval(events: Iterable[AgentEvent]) -> str | None:
     """Return the id of the request for approval that waits."""
-    waiting = None
+    request_id = None
     for event in events:
         if event.type == "awaiting_approval":
-            waiting = f"apr_{event.seq}_{event.data.get('gate', '')}"
+            request_id = f"apr_{event.seq}_{event.data.get('gate', '')}"
         elif event.type in ("approved", "rejected"):
-            waiting = None
-    return waiting
+            request_id = None
+    return request_id

@@ -96,20 +96,20 @@ class Asked(Request):
 
 def responses(desk: Desk) -> APIRouter:
     router = APIRouter(prefix="/v1", tags=["responses"])
-    ask, read = (Depends(desk.needs(scope)) for scope in ("ask", "read"))
+    asker, reader = (Depends(desk.needs(scope)) for scope in ("ask", "read"))
 
     @router.get("/models")
-    async def models(token: Token = read) -> Json:
+    async def models(token: Token = reader) -> Json:
         """Return a model for each mode."""
         return {"object": "list", "data": [model_of(mode) for mode in (AUTO, *MODES)]}
 
     @router.get("/models/{name:path}")
-    async def model(name: str, token: Token = read) -> Json:
+    async def model(name: str, token: Token = reader) -> Json:
         """One of them."""
         return model_of(mode_of(name))
 
     @router.post("/responses", response_model=None)
-    async def create(body: Asked, token: Token = ask) -> JSONResponse | EventSourceResponse:
+    async def create(body: Asked, token: Token = asker) -> JSONResponse | EventSourceResponse:
         """Start a run, build on one, or answer the request for approval of one.
 
         Without `background` and `stream` the answer comes when the run has ended or waits at a gate.
@@ -126,7 +126,7 @@ def responses(desk: Desk) -> APIRouter:
     @router.get("/responses/{name}", response_model=None)
     async def retrieve(
         name: str,
-        token: Token = read,
+        token: Token = reader,
         stream: bool = False,
         starting_after: Annotated[int, Query(ge=-1)] = -1,
     ) -> JSONResponse | EventSourceResponse:
@@ -135,7 +135,7 @@ def responses(desk: Desk) -> APIRouter:
         return EventSourceResponse(sent(run, starting_after)) if stream else await answer(run)
 
     @router.post("/responses/{name}/cancel", response_model=None)
-    async def cancel(name: str, token: Token = ask) -> JSONResponse:
+    async def cancel(name: str, token: Token = asker) -> JSONResponse:
         """Cancel it; a report of what was found is still written, which a later look has."""
         run = await desk.run(run_id_of(name), token)
         if (await run.row()).status == "running":
@@ -157,8 +157,8 @@ def mode_of(name: str) -> str:
     """Return the mode that a model is named by. Raises HTTPException."""
     mode = name.removeprefix(MODELS)
     if mode not in (AUTO, *MODES):
-        offered = ", ".join(f"{MODELS}{offered_mode}" for offered_mode in (AUTO, *MODES))
-        raise HTTPException(404, f"there is no model {name[:100]}; there are {offered}")
+        names = ", ".join(f"{MODELS}{offered_mode}" for offered_mode in (AUTO, *MODES))
+        raise HTTPException(404, f"there is no model {name[:100]}; there are {names}")
     return mode
 
 
@@ -171,14 +171,14 @@ async def begin(desk: Desk, body: Asked, token: Token) -> tuple[Run, int]:
     form = (body.text or {}).get("format", {}).get("type", "text")
     if form != "text":
         raise BadInput(f"a report is Markdown, not {form}; GET /runs/ID/report has other formats")
-    before = run_id_of(body.previous_response_id) if body.previous_response_id else None
+    previous_id = run_id_of(body.previous_response_id) if body.previous_response_id else None
     decisions = [item for item in body.items if item.type == "mcp_approval_response"]
     if decisions:
-        return await decided(desk, before, decisions[-1], token)
+        return await decided(desk, previous_id, decisions[-1], token)
     texts = [item.text for item in body.items if item.type == "message" and item.role == "user"]
     if not texts or not texts[-1].strip():
         raise BadInput("`input` has no message of a user")
-    return await desk.ask(token, {**options, "question": texts[-1], "follow_up": before}), 0
+    return await desk.ask(token, {**options, "question": texts[-1], "follow_up": previous_id}), 0
 
 
 async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:
@@ -193,9 +193,9 @@ async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) 
     case = Case(await desk.run(run_id, token), token)
     run = case.run
     events = [event async for event in run.events(follow=False)]
-    waiting = pending_approval(events)
-    if waiting != request[0]:
-        raise BadInput(f"{request[0]} does not wait for a decision; what waits is {waiting or 'nothing'}")
+    request_id = pending_approval(events)
+    if request_id != request[0]:
+        raise BadInput(f"{request[0]} does not wait for a decision; what waits is {request_id or 'nothing'}")
     decide = run.approve if decision.approve else run.reject
     gate: Literal["plan", "candidates", "report"] = request[2]  # type: ignore[assignment]
     await decide(gate=gate, by=case.by, note=decision.reason or "")

@@ -39,9 +39,9 @@ def rest(desk: Desk) -> APIRouter:
         return await state_of(await desk.ask(token, body))
 
     @router.get("")
-    async def runs(only: Annotated[Listing, Query()], token: Token = reader) -> list[ListedRun]:
+    async def runs(listing: Annotated[Listing, Query()], token: Token = reader) -> list[ListedRun]:
         """Return the caller's runs, the newest first."""
-        return [ListedRun.of(row) for row in await desk.access.runs(token.user, only)]
+        return [ListedRun.of(row) for row in await desk.access.runs(token.user, listing)]
 
     @router.get("/{run_id}")
     async def state(case: Case = reading) -> RunState:
@@ -90,10 +90,10 @@ def rest(desk: Desk) -> APIRouter:
     @router.get("/{run_id}/budget")
     async def budget(case: Case = reading) -> BudgetStatus:
         """Return what it may use, has used and has left."""
-        seen = await case.run.progress()
-        if seen is None:
+        progress = await case.run.progress()
+        if progress is None:
             raise HTTPException(503, "no worker answers at the moment", {"Retry-After": "5"})
-        return seen.budget
+        return progress.budget
 
     for verb in MESSAGES.values():
         router.post(f"/{{run_id}}/{verb.name}", summary=verb.help)(route_of(desk, verb))
@@ -112,11 +112,11 @@ def route_of(desk: Desk, verb: Verb) -> Callable[..., Awaitable[object]]:
         if verb.to != "report":
             await desk.send(case, verb, body)
             return await state_of(case.run)
-        most = desk.may_cost(case) if verb.scope == "ask" else None
+        max_cost = desk.may_cost(case) if verb.scope == "ask" else None
         content = dict(body)
         by = case.by or content.pop("by", None)
-        answered = await desk.client.revise(case.run.id, verb.name, by, max_cost=most, **content)
-        return verb.answer.of(answered)
+        reply = await desk.client.revise(case.run.id, verb.name, by, max_cost=max_cost, **content)
+        return verb.answer.of(reply)
 
     act.__annotations__ = {
         "body": form,

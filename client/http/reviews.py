@@ -37,7 +37,7 @@ def reviews(desk: Desk) -> APIRouter:
     def review_for(scope: Scope) -> Callable[..., Awaitable[Review]]:
         async def review_of(review_id: str, token: Annotated[Token, Depends(desk.needs(scope))]) -> Review:
             review = await desk.client.review(review_id)
-            if desk.access.shared and not await review.may_open(token.user or ""):
+            if desk.access.is_shared and not await review.may_open(token.user or ""):
                 raise unknown_run(review_id)
             return review
 
@@ -47,7 +47,7 @@ def reviews(desk: Desk) -> APIRouter:
 
     def person(token: Token, by: str | None) -> str:
         """Who acts: the user of the token, where callers are users."""
-        return (token.user if desk.access.shared else "") or by or token.user or ""
+        return (token.user if desk.access.is_shared else "") or by or token.user or ""
 
     @router.post("", status_code=201)
     async def start(body: Start, token: Token = asker) -> ReviewStatus:

@@ -48,21 +48,21 @@ _FILE = TypeAdapter(dict[str, Annotated[Token, AfterValidator(_of_a_user)]])
 class TokenFile:
     """The tokens of a JSON file, name -> `Token`, or one without a file."""
 
-    def __init__(self, tokens: Callable[[], Mapping[str, Token]], *, shared: bool) -> None:
-        """`shared`: users are told apart."""
+    def __init__(self, tokens: Callable[[], Mapping[str, Token]], *, is_shared: bool) -> None:
+        """`is_shared`: users are told apart."""
         self._tokens = tokens
-        self.shared = shared
+        self.is_shared = is_shared
 
     @classmethod
     def read(cls, path: Path) -> "TokenFile":
         """Raise BadInput."""
-        return cls(Entries(path, _FILE), shared=True)
+        return cls(Entries(path, _FILE), is_shared=True)
 
     @classmethod
     def of_owner(cls, text: str) -> "TokenFile":
         """One token of the user of this process, who may do everything."""
         tokens = {"owner": Token(sha256=_digest(text), user="")}
-        return cls(lambda: tokens, shared=False)
+        return cls(lambda: tokens, is_shared=False)
 
     def token(self, text: str) -> Token | None:
         """Return what this text allows; None for what is no token."""

@@ -73,17 +73,17 @@ class Literature:
         answers = await asyncio.gather(
             *(self._search(name, query, max_results, date_range) for name in names), return_exceptions=True
         )
-        searches, failed = [], []
+        searches, outages = [], []
         for name, answer in zip(names, answers, strict=True):
             if isinstance(answer, SearchAnswer):
                 searches.append(answer)
             elif isinstance(answer, BadInput) or not isinstance(answer, Failure):
                 raise answer
             else:
-                failed.append(f"{name}: {one_line(answer)}")
+                outages.append(f"{name}: {one_line(answer)}")
         if not searches:
-            raise Failure(f"no source answered: {'; '.join(failed)}")
-        return AllSources(searches=searches, failed=failed)
+            raise Failure(f"no source answered: {'; '.join(outages)}")
+        return AllSources(searches=searches, failed=outages)
 
     async def _web(self, query: str, limit: int) -> SearchAnswer:
         """Return the answer of the first engine that is set up and answers. Raises BadInput, Failure."""

@@ -85,22 +85,22 @@ ReportAction: Any = Annotated[
 def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:
     """Return the tool with these optional arguments in place of those that it does not name."""
     signature = inspect.signature(tool)
-    named = [
+    parameters = [
         parameter
         for parameter in signature.parameters.values()
         if parameter.kind is not parameter.VAR_KEYWORD
     ]
-    more = [
+    additions = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=kind)
         for name, kind in arguments.items()
     ]
 
     @functools.wraps(tool)
-    async def called(*args: object, **values: object) -> T:
+    async def call(*args: object, **values: object) -> T:
         return await tool(*args, **values)
 
-    called.__signature__ = signature.replace(parameters=[*named, *more])  # type: ignore[attr-defined]
-    return called
+    call.__signature__ = signature.replace(parameters=[*parameters, *additions])  # type: ignore[attr-defined]
+    return call
 
 
 def fields_of(verbs: Iterable[Verb]) -> dict[str, Any]:
@@ -124,14 +124,14 @@ class Research:
 
     def register(self, server: MCPServer) -> None:
         options = get_type_hints(SharedOptions, include_extras=True)
-        listed = get_type_hints(Listing, include_extras=True)
+        filters = get_type_hints(Listing, include_extras=True)
         changing = (
             taking(self.start_research, options),
             taking(self.change_run, fields_of(TO_RUN.values())),
             taking(self.ask_report, fields_of(TO_REPORT.values())),
         )
         reading = (
-            taking(self.list_runs, {name: listed[name] for name in Listing.model_fields}),
+            taking(self.list_runs, {name: filters[name] for name in Listing.model_fields}),
             *(self.research_status, self.get_report, self.search_evidence, self.verify_report),
         )
         for tools, kind in ((changing, CHANGES), (reading, READS)):
@@ -140,9 +140,9 @@ class Research:
 
     def _allowed(self, options: Mapping[str, Any]) -> AskOptions:
         """Return the options of a question. Raises BadInput for a folder that may not be named."""
-        asked = chosen(options)
-        asked["library"] = folder_of(asked, self._client.settings, self._folders)
-        return asked
+        ask_options = chosen(options)
+        ask_options["library"] = folder_of(ask_options, self._client.settings, self._folders)
+        return ask_options
 
     async def start_research(
         self,
@@ -166,10 +166,10 @@ class Research:
         unless `wait_seconds` is given. With `follow_up` it begins with what that run found, and reads
         "it" as what that run was about.
         """
-        asked = self._allowed(options)
+        ask_options = self._allowed(options)
         if graph:
-            asked["graph"] = graph if graph in builtin_names() else self._folders.check(graph)
-        run = await self._client.ask(question, follow_up=follow_up or None, **asked)
+            ask_options["graph"] = graph if graph in builtin_names() else self._folders.check(graph)
+        run = await self._client.ask(question, follow_up=follow_up or None, **ask_options)
         return await self._state(run, ctx, wait_seconds)
 
     async def ask_report(
@@ -187,12 +187,12 @@ class Research:
         if action == "refresh":
             await self._client.refresh(run, search=search)
             return await self.get_report(run)
-        answered = await self._client.revise(run, action, BY, **fields)
-        return await self._answer(answered.report, notes=answered.outcome.notes)
+        reply = await self._client.revise(run, action, BY, **fields)
+        return await self._answer(reply.report, notes=reply.outcome.notes)
 
-    async def list_runs(self, **asked: object) -> list[ListedRun]:
+    async def list_runs(self, **filters: object) -> list[ListedRun]:
         """Return runs, the newest first, with the id by which the other tools take each."""
-        return [ListedRun.of(row) for row in await self._client.runs(Listing.read(asked))]
+        return [ListedRun.of(row) for row in await self._client.runs(Listing.read(filters))]
 
     async def research_status(
         self, ctx: Context, run: AnyRun = "last", wait_seconds: Seconds = 0
@@ -230,8 +230,8 @@ class Research:
         ids = (
             {ref.evidence_id for ref in await (await self._client.run(run)).evidence_refs()} if run else None
         )
-        collected = await self._client.collected(query, limit, only=ids)
-        return [CollectedWork.of(work, score) for work, score in collected]
+        works = await self._client.collected(query, limit, only=ids)
+        return [CollectedWork.of(work, score) for work, score in works]
 
     async def get_report(
         self,
@@ -255,10 +255,10 @@ class Research:
 
         Also that references are numbered, cited and not retracted.
         """
-        checked = await self._client.verify(run)
-        quotes = sum(len(bearer.quotes) for bearer in checked.examination.bearers)
-        faults = [*checked.examination.faults(), *checked.damaged]
-        return VerifyAnswer(holds=checked.holds, quotes=quotes, faults=faults)
+        verification = await self._client.verify(run)
+        quotes = sum(len(bearer.quotes) for bearer in verification.examination.bearers)
+        faults = [*verification.examination.faults(), *verification.damaged]
+        return VerifyAnswer(holds=verification.holds, quotes=quotes, faults=faults)
 
     async def _state(self, run: Run, ctx: Context, seconds: float) -> RunState:
         """Return the state of a run, after waiting for its end or for a gate."""

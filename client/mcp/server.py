@@ -69,14 +69,14 @@ class Server(MCPServer):
             raise
         except ToolError as error:
             cause = error.__cause__
-            wrong = faults_of(cause, "the arguments") if isinstance(cause, ValidationError) else ""
-            raise ToolError(one_line(wrong or str(cause or error))) from cause
+            faults = faults_of(cause, "the arguments") if isinstance(cause, ValidationError) else ""
+            raise ToolError(one_line(faults or str(cause or error))) from cause
 
 
 def lean(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of arguments without what a caller need not read; others are refused."""
-    plain: dict[str, Any] = _lean(schema)
-    return {**plain, "additionalProperties": False}
+    result: dict[str, Any] = _lean(schema)
+    return {**result, "additionalProperties": False}
 
 
 def _lean(node: Any) -> Any:  # noqa: ANN401 - a JSON schema has no static type
@@ -94,14 +94,14 @@ def _lean(node: Any) -> Any:  # noqa: ANN401 - a JSON schema has no static type
 
 def refuse_unknown(tool: str, arguments: Iterable[str], names: Collection[str]) -> None:
     """Raise ToolError for arguments that a tool does not have."""
-    unknown = [name for name in arguments if name not in names]
-    if unknown:
-        hint = did_you_mean(unknown[0], names) or "."
-        takes = ", ".join(names) or "no arguments"
-        raise ToolError(one_line(f"{tool} has no argument {unknown[0][:100]}{hint} It takes: {takes}"))
+    extras = [name for name in arguments if name not in names]
+    if extras:
+        hint = did_you_mean(extras[0], names) or "."
+        choices = ", ".join(names) or "no arguments"
+        raise ToolError(one_line(f"{tool} has no argument {extras[0][:100]}{hint} It takes: {choices}"))
 
 
-def build_server(client: Determinator, allowed: Sequence[Path] = ()) -> MCPServer:
+def build_server(client: Determinator, folders: Sequence[Path] = ()) -> MCPServer:
     """Return the server with its tools.
 
     `allowed`: folders whose files a caller may name. Raises BadInput.
@@ -114,7 +114,7 @@ def build_server(client: Determinator, allowed: Sequence[Path] = ()) -> MCPServe
         log_level="ERROR",
     )
     Literature(client).register(server)
-    Research(client, Folders(allowed)).register(server)
+    Research(client, Folders(folders)).register(server)
     Reviews(client).register(server)
     return server
 

@@ -66,9 +66,9 @@ def hash_of(password: str, salt: bytes | None = None) -> str:
     return f"scrypt${_text(salt)}${_text(_scrypt(password, salt))}"
 
 
-def verifies(password: str, hashed: str) -> bool:
+def verifies(password: str, password_hash: str) -> bool:
     try:
-        kind, salt, digest = hashed.split("$")
+        kind, salt, digest = password_hash.split("$")
         expected = base64.b64decode(digest, validate=True)
         actual = _scrypt(password, base64.b64decode(salt, validate=True))
     except ValueError:
@@ -93,8 +93,8 @@ class UserList:
 
     def accepts(self, name: str, password: str) -> str | None:
         """Return the hash that was checked, where this is a user and the password; else None."""
-        hashed = self.hash_of(name)
-        return hashed if verifies(password, hashed or _nobody()) else None
+        password_hash = self.hash_of(name)
+        return password_hash if verifies(password, password_hash or _nobody()) else None
 
     def hash_of(self, name: str) -> str | None:
         """Return the hash of a user's password, as the list has it now; None for who is no user."""
@@ -237,10 +237,10 @@ class SignIn:
         address = request.client.host if request.client else ""
         if wait := self._attempts.admit(address):
             return await self._form(f"too many attempts; try again in {wait:.0f} s", 429, then)
-        accepted = self._users.accepts(name, password) if self._users else None
-        if accepted is None:
+        password_hash = self._users.accepts(name, password) if self._users else None
+        if password_hash is None:
             return await self._form("this name and password do not fit", 403, then)
-        self._sessions.open(request, name, accepted)
+        self._sessions.open(request, name, password_hash)
         return RedirectResponse(place_of(then), status_code=303)
 
     async def _to_provider(self, request: Request) -> Response:

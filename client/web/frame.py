@@ -40,15 +40,15 @@ MAX_CHARS = 400_000
 
 @cache
 def environment() -> Environment:
-    made = Environment(
+    templates = Environment(
         loader=FileSystemLoader(FOLDER / "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    made.globals.update(version=_version(), run_url=run_url, anchor_of=anchor_of)
-    return made
+    templates.globals.update(version=_version(), run_url=run_url, anchor_of=anchor_of)
+    return templates
 
 
 def rendered(name: str, **values: object) -> str:
@@ -76,8 +76,8 @@ def run_url(run_id: str, *parts: str, **query: str) -> str:
 def report_body(report: Report, at: str) -> Markup:
     """Return the report at an address; each citation leads to its quote in the stored text of its work."""
 
-    def address(shown: Quote) -> str:
-        return f"{at}/source/{quote(shown.evidence_id, safe='')}?{urlencode({'quote': shown.text})}#quote"
+    def address(source: Quote) -> str:
+        return f"{at}/source/{quote(source.evidence_id, safe='')}?{urlencode({'quote': source.text})}#quote"
 
     return body(report, address)
 
@@ -103,14 +103,14 @@ def parts_of(text: str, quote: str) -> tuple[list[tuple[str, bool]], bool]:
     """
     start = text.find(quote) if quote else -1
     if quote and start < 0:
-        folded, wanted = normalise(text), normalise(quote)
-        if (start := folded.find(wanted)) >= 0:
-            text, quote = folded, wanted
+        normal_text, normal_quote = normalise(text), normalise(quote)
+        if (start := normal_text.find(normal_quote)) >= 0:
+            text, quote = normal_text, normal_quote
     if start < 0:
         return [(text[:MAX_CHARS], False)], False
     end = start + len(quote)
-    first = max(0, start - MAX_CHARS // 2)
-    pieces = [(text[first:start], False), (quote, True), (text[end : first + MAX_CHARS], False)]
+    begin = max(0, start - MAX_CHARS // 2)
+    pieces = [(text[begin:start], False), (quote, True), (text[end : begin + MAX_CHARS], False)]
     return [piece for piece in pieces if piece[0]], True
 
 
@@ -137,7 +137,7 @@ class Frame:
     async def page(self, name: str, status: int = 200, /, **values: object) -> HTMLResponse:
         """Return a whole page. It is rendered in a thread: a long report takes a second of a processor."""
         return HTMLResponse(
-            await asyncio.to_thread(partial(rendered, name, shared=self.access.shared, **values)), status
+            await asyncio.to_thread(partial(rendered, name, shared=self.access.is_shared, **values)), status
         )
 
     async def part(self, name: str, status: int = 200, /, **values: object) -> HTMLResponse:

@@ -67,18 +67,18 @@ Fields = dict[str, str | list[str]]
 FORM = frozenset({"question", "file", "minutes", *SharedOptions.__annotations__})
 
 
-async def offered(settings: Settings, *, shared: bool) -> dict[str, object]:
+async def offered(settings: Settings, *, is_shared: bool) -> dict[str, object]:
     """Return what the form shows beside what was typed."""
-    enabled = [] if settings.offline else [*await network_sources(settings)]
-    in_force = settings.default_sources or tuple(enabled)
+    names = [] if settings.offline else [*await network_sources(settings)]
+    default_sources = settings.default_sources or tuple(names)
     libraries = [settings.library.name] if settings.library else []
     return {
         "examples": EXAMPLES,
         "modes": [("auto", AUTO_MODE), *((info.name, info.good_for) for info in TABLE)],
         "profiles": ["auto", *profile_names(settings.profiles_dir or settings.home / "profiles")],
         "models": [*models_of(settings), WITHOUT_MODEL],
-        "sources": sorted({"library", *enabled}),
-        "sources_in_force": line_of_sources([*libraries, *in_force]),
+        "sources": sorted({"library", *names}),
+        "sources_in_force": line_of_sources([*libraries, *default_sources]),
         "titles": {name: title_of(name) for name in source_names()},
         "limits": LIMITS,
         "more": MORE,
@@ -88,7 +88,7 @@ async def offered(settings: Settings, *, shared: bool) -> dict[str, object]:
         "gates": get_args(ApprovalGate),
         "model": settings.model if settings.model not in (None, "extractive") else WITHOUT_MODEL,
         "mode": settings.mode,
-        "shared": shared,
+        "shared": is_shared,
     }
 
 
@@ -113,10 +113,10 @@ def title_of(name: str) -> str:
 
 def line_of_sources(names: Sequence[str]) -> str:
     """Return `PubMed, Europe PMC, OpenAlex and 6 more`."""
-    shown, more = [title_of(name) for name in names[:NAMED]], len(names) - NAMED
-    if not shown:
+    titles, count = [title_of(name) for name in names[:NAMED]], len(names) - NAMED
+    if not titles:
         return "your documents"
-    return ", ".join(shown) + (f" and {more} more" if more > 0 else "")
+    return ", ".join(titles) + (f" and {count} more" if count > 0 else "")
 
 
 def fields_of(form: FormData) -> Fields:
@@ -129,18 +129,18 @@ def fields_of(form: FormData) -> Fields:
     return fields
 
 
-def options_of(fields: Mapping[str, object], *, shared: bool, models: Sequence[str]) -> SharedOptions:
+def options_of(fields: Mapping[str, object], *, is_shared: bool, models: Sequence[str]) -> SharedOptions:
     """Return what the form asks beside the question; what is empty stands for the setting, and 0 is 0.
 
     A browser may send anything. Raises BadInput for what the page does not offer, ValidationError.
     """
     values = {name: value for name, value in fields.items() if name not in ("question", "file")}
-    if unknown := values.keys() - FORM:
-        raise BadInput(f"the form has no field {min(unknown)[:50]!r}")
+    if extras := values.keys() - FORM:
+        raise BadInput(f"the form has no field {min(extras)[:50]!r}")
     model = values.pop("model", None)
     if model not in (None, WITHOUT_MODEL, *models):
         raise BadInput(f"the model {str(model)[:100]!r} is not offered here")
-    if shared and "library" in values:
+    if is_shared and "library" in values:
         raise BadInput("a page of several users reads no folder of its machine")
     if model is not None:
         values["model"] = "extractive" if model == WITHOUT_MODEL else model
@@ -192,29 +192,29 @@ class Home:
 
     async def _form(self, fields: Fields, problem: str = "", status: int = 200) -> Response:
         frame = self._frame
-        chosen: Fields = {
+        values: Fields = {
             **dict.fromkeys(FORM, ""),
             "sources": [],
             "approve": [],
             **fields,
         }
-        form = await offered(frame.settings, shared=frame.access.shared)
-        leaves = ""
+        form = await offered(frame.settings, is_shared=frame.access.is_shared)
+        line = ""
         with suppress(ValidationError, *EXPECTED):  # what is wrong with the form is said above it
-            leaves = await self._leaves(fields if len(str(fields.get("question", ""))) > MIN_CHARS else {})
+            line = await self._leaves(fields if len(str(fields.get("question", ""))) > MIN_CHARS else {})
         return await frame.page(
             "home",
             status,
             form=form,
-            fields=chosen,
+            fields=values,
             problem=problem,
-            leaves=leaves,
+            leaves=line,
             question_file=QUESTION_FILE,
         )
 
     def _options(self, fields: Fields) -> SharedOptions:
         settings = self._frame.settings
-        return options_of(fields, shared=self._frame.access.shared, models=models_of(settings))
+        return options_of(fields, is_shared=self._frame.access.is_shared, models=models_of(settings))
 
     async def _leaves(self, fields: Fields) -> str:
         settings = self._frame.settings
@@ -253,8 +253,8 @@ class Home:
         """Start a run, and keep what is said of it. Raises what `Determinator.ask` raises."""
         if wait := self._starts.admit(user):
             raise BadInput(f"{RUNS_AN_HOUR} runs an hour are allowed; wait {wait / 60:.0f} minutes")
-        held, notices = self._frame.client, list[str]()
-        client = Determinator(held.settings, address=held.address, say=notices.append)
+        shared_client, notices = self._frame.client, list[str]()
+        client = Determinator(shared_client.settings, address=shared_client.address, say=notices.append)
         clarify = client.settings.clarify or "ask"
         run = await client.ask(question, follow_up=follow_up, user=user, clarify=clarify, **options)
         self.said[run.id] = notices
@@ -275,9 +275,9 @@ class Home:
     async def trouble(self, request: Request) -> HTMLResponse:
         """Return what is wrong with the model that would be asked, in red; nothing where it answers."""
         self._frame.user(request)
-        now = time.monotonic()
-        if self._trouble is None or now - self._trouble[0] > TROUBLE_SECONDS:
-            self._trouble = (now, await check_model(self._frame.settings))
+        time_now = time.monotonic()
+        if self._trouble is None or time_now - self._trouble[0] > TROUBLE_SECONDS:
+            self._trouble = (time_now, await check_model(self._frame.settings))
         check = self._trouble[1]
         return await self._frame.part("trouble", lines=[check.message] if check.state == "fail" else [])
 
@@ -285,7 +285,7 @@ class Home:
         """Return the box with the text of a picture, a scan or a recording; nothing is kept, nothing runs."""
         frame, user = self._frame, self._frame.user(request)
         async with request.form(max_part_size=10_000) as form:
-            file, typed = form.get("file"), str(form.get("question", ""))
+            file, words = form.get("file"), str(form.get("question", ""))
             data = await file.read() if isinstance(file, UploadFile) else b""
         if not data:
             raise BadInput("choose a file first")
@@ -293,7 +293,7 @@ class Home:
             raise HTTPException(429, f"{FILES_AN_HOUR} files an hour are read; wait {wait / 60:.0f} minutes")
         async with self._reading:
             text = await asyncio.to_thread(question_of, frame.settings, data)
-        question = f"{typed} {text}".strip()
+        question = f"{words} {text}".strip()
         return (
             await frame.part("box", question=question)
             if is_part(request)
@@ -305,12 +305,12 @@ def by_day(rows: Sequence[Row], now: datetime) -> Iterator[tuple[str, list[Row]]
     """Yield the runs under the names of their days, the newest first."""
 
     def day(row: Row) -> str:
-        began = row.started.astimezone(now.tzinfo).date()
-        if began == now.date():
+        date = row.started.astimezone(now.tzinfo).date()
+        if date == now.date():
             return "Today"
-        if began == (now - timedelta(days=1)).date():
+        if date == (now - timedelta(days=1)).date():
             return "Yesterday"
-        return f"{began:%A}" if (now.date() - began).days < 7 else f"{began.day} {began:%B %Y}"
+        return f"{date:%A}" if (now.date() - date).days < 7 else f"{date.day} {date:%B %Y}"
 
     return ((name, [*group]) for name, group in groupby(rows, day))
 

@@ -66,10 +66,10 @@ class Reading:
         router.get("/aloud")(self.aloud)
         return router
 
-    async def page(self, request: Request, run: Run, *, waits: bool) -> Response:
-        """Return the report with all that can be done with it. `waits`: for a person's approval."""
+    async def page(self, request: Request, run: Run, *, is_waiting: bool) -> Response:
+        """Return the report with all that can be done with it. `is_waiting`: for a person's approval."""
         number = request.query_params.get("version", "")
-        versions = () if waits else await run.versions()
+        versions = () if is_waiting else await run.versions()
         report = await run.version(int(number)) if number.isdecimal() else await run.draft()
         user = self._frame.user(request)
         return await self._frame.page(
@@ -77,7 +77,7 @@ class Reading:
             **await asyncio.to_thread(shown, report, run.id),
             versions=versions,
             version=int(number) if number.isdecimal() else len(versions) + 1,
-            waits=waits,
+            waits=is_waiting,
             aloud=can_speak(),
             turns=await self._talking.turns(CONTINUES.shown(report), user),
             conversation=self._talking.conversation(user, run.id),
@@ -98,7 +98,7 @@ class Reading:
         if ref is None:
             raise HTTPException(404, "this run has no such item")
         item = await EvidenceStore.at(run.settings.evidence_url).get(ref)
-        parts, marked = await asyncio.to_thread(parts_of, item.text, quote)
+        parts, has_quote = await asyncio.to_thread(parts_of, item.text, quote)
         return await self._frame.either(
             request,
             "source_page",
@@ -106,7 +106,7 @@ class Reading:
             item=item,
             quote=quote,
             parts=parts,
-            marked=marked,
+            marked=has_quote,
             link=safe_url(item.url),
             run_id=run.id,
             sentence=sentence,
@@ -117,12 +117,12 @@ class Reading:
         run = await self._frame.run(request, run_id)
         report = await run.draft()
         claim = claim_at(report, anchor)
-        cited = {reference.evidence_id: reference for reference in report.references}
+        works = {reference.evidence_id: reference for reference in report.references}
         return await self._frame.part(
             "sentence",
             run_id=run.id,
             claim=claim,
-            supports=[(cited[s.evidence_id], s.quote) for s in claim.support if s.evidence_id in cited],
+            supports=[(works[s.evidence_id], s.quote) for s in claim.support if s.evidence_id in works],
             disputes=[dispute for dispute in report.disputes if dispute.sentence == claim.id],
             disputable=report.written_by == "model",
         )
@@ -132,13 +132,13 @@ class Reading:
     async def download(self, request: Request, run_id: str, form: str) -> Response:
         """Return the report in a format."""
         run = await self._frame.run(request, run_id)
-        chosen = FORMATS.get(form)
-        if chosen is None:
+        file_format = FORMATS.get(form)
+        if file_format is None:
             raise HTTPException(404, f"there is no format {form[:20]}; there are {', '.join(FORMATS)}")
-        name = encoded(f"{file_name(run.id)}-{chosen.file}")
+        name = encoded(f"{file_name(run.id)}-{file_format.file}")
         headers = {"Content-Disposition": f"attachment; filename*=UTF-8''{name}"}
-        data = await asyncio.to_thread(as_bytes, await run.draft(), chosen.name)
-        return Response(data, media_type=chosen.media_type, headers=headers)
+        data = await asyncio.to_thread(as_bytes, await run.draft(), file_format.name)
+        return Response(data, media_type=file_format.media_type, headers=headers)
 
     async def chart(self, request: Request, run_id: str, name: str) -> Response:
         """Return a chart of the report."""
@@ -211,17 +211,17 @@ class Talking:
         name = hashlib.sha256(json.dumps([user, run_id]).encode()).hexdigest()
         return self._folder / f"{name[:32]}.json"
 
-    async def turns(self, before: Continued | None, user: str) -> list[tuple[str, str, str]]:
+    async def turns(self, origin: Continued | None, user: str) -> list[tuple[str, str, str]]:
         """Return the questions before this one, the first first: the run, what was asked and its answer."""
         turns: list[tuple[str, str, str]] = []
-        while before is not None and len(turns) < MAX_TURNS:
+        while origin is not None and len(turns) < MAX_TURNS:
             try:
-                report = await (await self._frame.access.run(before.run_id, user)).draft()
+                report = await (await self._frame.access.run(origin.run_id, user)).draft()
             except EXPECTED:
                 break
             answer = " ".join(answer_of(report).first)
             turns.insert(0, (report.run_id, report.asked or report.question, answer))
-            before = CONTINUES.shown(report)
+            origin = CONTINUES.shown(report)
         return turns
 
     async def talk(self, request: Request, run_id: str, text: Text, verb: str = Form("ask")) -> Response:
@@ -238,42 +238,42 @@ class Talking:
     ) -> Response:
         """Send a message to the finished report, and add what comes of it to the conversation."""
         draft = await run.draft()
-        answered = await self._frame.client.revise(run.id, verb.name, user, **values)
-        shown = answer_shown(answered, draft) if verb.name == "tell" else version_shown(answered, values)
-        html = rendered(PARTS[verb.name], run_id=run.id, text=answered.asked, **shown)
+        reply = await self._frame.client.revise(run.id, verb.name, user, **values)
+        content = answer_shown(reply, draft) if verb.name == "tell" else version_shown(reply, values)
+        html = rendered(PARTS[verb.name], run_id=run.id, text=reply.asked, **content)
         await asyncio.to_thread(self.keep, user, run.id, html)
         if is_part(request):
             return await self._frame.part("turn", html=html)
         return RedirectResponse(f"{run_url(run.id)}#conversation", SEE_OTHER)
 
     async def _asked_on(self, request: Request, run: Run, text: str, user: str) -> Response:
-        further = await self._home.start(text, {}, user, follow_up=run.id)
+        follow_up = await self._home.start(text, {}, user, follow_up=run.id)
         if is_part(request):
-            return Response(headers={"HX-Redirect": run_url(further.id)})
-        return RedirectResponse(run_url(further.id), SEE_OTHER)
+            return Response(headers={"HX-Redirect": run_url(follow_up.id)})
+        return RedirectResponse(run_url(follow_up.id), SEE_OTHER)
 
 
-def answer_shown(answered: Answered, asked: Report) -> dict[str, object]:
-    """Return what the page has of the answer to a question; `asked`: the report that was asked."""
-    report = answered.report
-    cited = cited_of(report, asked)
-    marks = {citation.evidence_id: citation.mark for citation in cited}
+def answer_shown(reply: Answered, draft: Report) -> dict[str, object]:
+    """Return what the page has of the answer to a question; `draft`: the report that was asked."""
+    report = reply.report
+    citations = cited_of(report, draft)
+    marks = {citation.evidence_id: citation.mark for citation in citations}
     lines = [
         (claim.text, [marks[name] for name in claim.evidence_ids if name in marks])
         for claim in claims_of(report)
     ]
-    return {"lines": lines, "cited": cited, "note": "" if report.written_by == "model" else NOT_READ}
+    return {"lines": lines, "cited": citations, "note": "" if report.written_by == "model" else NOT_READ}
 
 
-def version_shown(answered: Answered, values: Mapping[str, object]) -> dict[str, object]:
+def version_shown(reply: Answered, values: Mapping[str, object]) -> dict[str, object]:
     """Return what the page has of a report that was changed, disputed or decided on."""
-    sentence, outcome = values.get("sentence"), answered.outcome
-    disputes = [dispute for dispute in answered.report.disputes if dispute.sentence == sentence]
+    sentence, outcome = values.get("sentence"), reply.outcome
+    disputes = [dispute for dispute in reply.report.disputes if dispute.sentence == sentence]
     return {
         "made": outcome.made,
         "version": outcome.version,
         "notes": outcome.notes,
-        "differences": differences(answered.before, answered.report),
+        "differences": differences(reply.before, reply.report),
         "sentence": sentence,
         "lines": [dispute_line(dispute) for dispute in disputes],
         "open": any(not dispute.decision for dispute in disputes),

@@ -69,7 +69,7 @@ class Running:
                     turns=await self._talking.turns(live.continues, self._frame.user(request)),
                 )
         try:
-            return await self._reading.page(request, run, waits=live.waits == "report")
+            return await self._reading.page(request, run, is_waiting=live.waits == "report")
         except NoReport as error:
             return await self._frame.page("error", 404, line=line_of(error), signed_in=True)
 
@@ -109,7 +109,7 @@ def values_of(verb: Verb, form: FormData) -> dict[str, object]:
 
 def inputs_of(verb: Verb) -> tuple[str, list[dict[str, str | bool]]]:
     """Return the field of a message that is text of many words, if any, and the inputs of the others."""
-    whole = verb.positional[-1] if verb.positional else ""
+    text_field = verb.positional[-1] if verb.positional else ""
     inputs: list[dict[str, str | bool]] = [
         {
             "name": name,
@@ -118,9 +118,9 @@ def inputs_of(verb: Verb) -> tuple[str, list[dict[str, str | bool]]]:
             "step": "any" if info.annotation is float else "1",
         }
         for name, info in verb.fields.items()
-        if name != whole
+        if name != text_field
     ]
-    return whole, inputs
+    return text_field, inputs
 
 
 def text_of(form: FormData, name: str) -> str:
@@ -140,19 +140,19 @@ async def plan(run: Run, user: str, form: FormData) -> Said:
 
     Raises BadInput for what the run refuses.
     """
-    present = (await run.plan()).plan
+    draft = (await run.plan()).plan
     rows = zip(*(texts_of(form, name) for name in ("section", "title", "asked")), strict=False)
-    if present is not None:
-        queries = {section.id: section.queries for section in present.report_outline}
+    if draft is not None:
+        queries = {section.id: section.queries for section in draft.report_outline}
         outline = tuple(
             ReportPlanSection(
-                id=name, title=title, key_question=asked or title, queries=queries.get(name, ())
+                id=name, title=title, key_question=question or title, queries=queries.get(name, ())
             )
-            for name, title, asked in rows
+            for name, title, question in rows
             if title
         )
-        if outline != present.report_outline:
-            await run.edit_plan(plan=present.replace(report_outline=outline), by=user)
+        if outline != draft.report_outline:
+            await run.edit_plan(plan=draft.replace(report_outline=outline), by=user)
     return MESSAGES["approve"], {"gate": "plan", "note": text_of(form, "note")}
 
 
@@ -189,28 +189,28 @@ class Live:
     async def look(self) -> str:
         """Return the part of the page that changes, as HTML. Raises what `Run.status` raises."""
         status = await self.run.status()
-        now, row = status.progress, status.row
+        progress, row = status.progress, status.row
         self.over, self.question = row.status != "running", row.question
-        if now is None:
+        if progress is None:
             return rendered("live", now=None, row=row, said="")
-        self.question = row.question or now.question
-        last = self.events[-1].seq if self.events else 0
-        if now.last_seq > last:
-            new = [event async for event in self.run.events(last, follow=False)]
-            self.events = [*self.events, *new][-MAX_EVENTS:]
-        self.waits, self.continues = now.waiting_for, now.continues
-        plan = (await self.run.plan()).plan if now.waiting_for == "plan" else None
-        return await asyncio.to_thread(partial(self._html, now, plan))
+        self.question = row.question or progress.question
+        seq = self.events[-1].seq if self.events else 0
+        if progress.last_seq > seq:
+            events = [event async for event in self.run.events(seq, follow=False)]
+            self.events = [*self.events, *events][-MAX_EVENTS:]
+        self.waits, self.continues = progress.waiting_for, progress.continues
+        plan = (await self.run.plan()).plan if progress.waiting_for == "plan" else None
+        return await asyncio.to_thread(partial(self._html, progress, plan))
 
-    def _html(self, now: Progress, plan: ReportPlan | None) -> str:
-        titles = {section.id: section.title for section in now.sections}
+    def _html(self, progress: Progress, plan: ReportPlan | None) -> str:
+        titles = {section.id: section.title for section in progress.sections}
         return rendered(
             "live",
-            now=now,
+            now=progress,
             run_id=self.run.id,
             plan=plan,
-            line=line_of_now(now),
-            quiet=quiet_line(now),
+            line=line_of_now(progress),
+            quiet=quiet_line(progress),
             steps=steps_of(self.events, titles),
             drafts=drafts_of(self.events, titles),
             troubles=troubles_of(self.events),
@@ -218,30 +218,30 @@ class Live:
         )
 
 
-def line_of_now(now: Progress) -> str:
+def line_of_now(progress: Progress) -> str:
     """Return what it does now."""
-    phase = "paused" if now.paused else now.phase.replace("_", " ")
-    return f"{phase[:1].upper()}{phase[1:]}" + (f": {now.message}" if now.message else "")
+    phase = "paused" if progress.paused else progress.phase.replace("_", " ")
+    return f"{phase[:1].upper()}{phase[1:]}" + (f": {progress.message}" if progress.message else "")
 
 
-def quiet_line(now: Progress) -> str:
+def quiet_line(progress: Progress) -> str:
     """Return `24 works · 12,300 of 250,000 tokens · $0.0123 · 1:05`."""
-    budget, used = now.budget, now.budget.used
-    limit, most = budget.limits.max_tokens, budget.limits.max_cost_microusd
-    parts = [counted(now.evidence, "work")]
-    if used.tokens:
-        parts.append(f"{used.tokens:,}{f' of {limit:,}' if limit is not None else ''} tokens")
-    if used.cost_microusd:
-        dearest = f" of ${most / 1e6:.2f}" if most is not None else ""
-        parts.append(f"${used.cost_microusd / 1e6:.4f}{dearest}")
-    waiting = now.paused or now.waiting_for or not budget.as_of
-    seconds = budget.elapsed_seconds + (0 if waiting else max(time.time() - budget.as_of, 0))
+    budget, usage = progress.budget, progress.budget.used
+    limit, max_cost = budget.limits.max_tokens, budget.limits.max_cost_microusd
+    parts = [counted(progress.evidence, "work")]
+    if usage.tokens:
+        parts.append(f"{usage.tokens:,}{f' of {limit:,}' if limit is not None else ''} tokens")
+    if usage.cost_microusd:
+        cost_limit = f" of ${max_cost / 1e6:.2f}" if max_cost is not None else ""
+        parts.append(f"${usage.cost_microusd / 1e6:.4f}{cost_limit}")
+    is_waiting = progress.paused or progress.waiting_for or not budget.as_of
+    seconds = budget.elapsed_seconds + (0 if is_waiting else max(time.time() - budget.as_of, 0))
     return " · ".join((*parts, clock(seconds)))
 
 
 async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[ServerSentEvent, None]:
     """Yield what the page shows, each time it has changed; then that the page is another one."""
-    shown, live = "", None
+    last_html, live = "", None
     while True:
         try:
             live = live or Live(await access.run(run_id, user))
@@ -250,8 +250,8 @@ async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[Serve
             live = None
             note = "" if isinstance(error, NoSuchRun) else " The run itself is kept; this page looks again."
             html = rendered("said", text=f"{line_of(error)}.{note}", wrong=True)
-        if html != shown:
-            shown = html
+        if html != last_html:
+            last_html = html
             yield ServerSentEvent(html)
         if live is not None and (live.over or live.waits == "report"):
             yield ServerSentEvent("", event=PAGE_CHANGES)
@@ -265,8 +265,8 @@ async def steps_later(run: Run) -> str:
     titles: dict[str, str] = {}
     with suppress(*EXPECTED):
         live.events = [event async for event in run.events(0, follow=False)]
-        seen = await run.progress()
-        titles = {section.id: section.title for section in seen.sections} if seen else {}
+        progress = await run.progress()
+        titles = {section.id: section.title for section in progress.sections} if progress else {}
     return await asyncio.to_thread(
         partial(rendered, "steps", steps=steps_of(live.events, titles), run_id=run.id, over=True)
     )
@@ -336,23 +336,23 @@ def steps_of(events: Iterable[AgentEvent], titles: Mapping[str, str]) -> list[St
 
 def note_of(step: Step) -> str:
     """`3 searches in pubmed, europepmc: 24 new works`, or the last message."""
-    searched = [event for event in step.events if event.type == "search_complete"]
-    if searched and step.name == "Searched":
-        sources = ", ".join(dict.fromkeys(event.text("source") for event in searched))
-        works = counted(sum(event.number("new") for event in searched), "new work")
-        return f"{counted(len(searched), 'search', 'searches')} in {sources}: {works}"
-    judged = [event for event in step.events if event.type == "judge_complete"]
-    if judged and (judged_works := judged[-1].number("works")):
-        return f"{counted(judged_works, 'work')}, {judged[-1].number('relevant')} of them answer"
+    searches = [event for event in step.events if event.type == "search_complete"]
+    if searches and step.name == "Searched":
+        sources = ", ".join(dict.fromkeys(event.text("source") for event in searches))
+        works = counted(sum(event.number("new") for event in searches), "new work")
+        return f"{counted(len(searches), 'search', 'searches')} in {sources}: {works}"
+    judgements = [event for event in step.events if event.type == "judge_complete"]
+    if judgements and (count := judgements[-1].number("works")):
+        return f"{counted(count, 'work')}, {judgements[-1].number('relevant')} of them answer"
     lines = [event for event in step.lines if event.section or NAMES.get(event.type) == step.name]
     return lines[-1].message if lines else ""
 
 
 def troubles_of(events: Iterable[AgentEvent]) -> list[str]:
     """Return what only a person can mend, such as a key that is refused; each once."""
-    failed = (
+    reasons = (
         event.text("reason") or event.message
         for event in events
         if event.type == "error" and event.text("category") in PERMANENT
     )
-    return [*dict.fromkeys(failed)]
+    return [*dict.fromkeys(reasons)]

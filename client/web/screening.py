@@ -46,7 +46,7 @@ class Screening:
         """Return the reviews that the user may see."""
         user = self._frame.user(request)
         rows = await self._frame.client.reviews()
-        if self._frame.access.shared:
+        if self._frame.access.is_shared:
             rows = [row for row in rows if await (await self._frame.client.review(row)).may_open(user)]
         return await self._frame.page("reviews", reviews=rows)
 
@@ -60,8 +60,8 @@ class Screening:
     ) -> Response:
         """Return the next record for a person, or the one that is asked for by its number."""
         review, by = await self._review(request, review_id), self._by(request)
-        again = None if at is None else await review.task(at, kind, stage, by)
-        return await self._shown(request, review, by, again)
+        task = None if at is None else await review.task(at, kind, stage, by)
+        return await self._shown(request, review, by, task)
 
     async def act(self, request: Request, review_id: str, name: str) -> Response:
         """Do what a form says, and show what is next: a decision on a record leaves a way back to it."""
@@ -70,14 +70,14 @@ class Screening:
         if content.get("verdict") != "exclude":  # the criterion of the record before may still be chosen
             content.pop("criterion", None)
         await act_of(name).do(review, content, by)
-        before = ""
+        previous = ""
         if name in ("decide", "extract"):
             kind = "extract" if name == "extract" else "label" if "label" in content else "screen"
             stage = "full_texts" if "full_texts" in content or name == "extract" else "titles"
-            before = f"{content['record']}.{kind}.{stage}"
+            previous = f"{content['record']}.{kind}.{stage}"
         if not is_part(request):
-            return RedirectResponse(self._url(review, by, before=before), SEE_OTHER)
-        return await self._shown(request, review, by, before=before)
+            return RedirectResponse(self._url(review, by, before=previous), SEE_OTHER)
+        return await self._shown(request, review, by, before=previous)
 
     async def texts(self, request: Request, review_id: str) -> Response:
         """Take in full texts from files, and say which are of no work that waits for one."""
@@ -101,25 +101,25 @@ class Screening:
         return review, form, by
 
     async def _shown(
-        self, request: Request, review: Review, by: str, again: Task | None = None, **more: object
+        self, request: Request, review: Review, by: str, record: Task | None = None, **extras: object
     ) -> Response:
         """Return the page: a record that is asked for `again`, or what is next for a person."""
-        seen, view = await review.progress(), await review.view()
-        tasks = [again] if again else await review.tasks(by, 1) if by else []
-        texts = await review.tasks(by, LISTED) if by and seen.gate == "full_texts" else []
+        progress, view = await review.progress(), await review.view()
+        tasks = [record] if record else await review.tasks(by, 1) if by else []
+        texts = await review.tasks(by, LISTED) if by and progress.gate == "full_texts" else []
         values = {
             "review": review,
-            "seen": seen,
+            "seen": progress,
             "protocol": view.protocol,
             "task": next(iter(tasks), None),
             "by": by,
-            "named": self._frame.access.shared,
+            "named": self._frame.access.is_shared,
             "before": request.query_params.get("before", ""),
             "notes": [],
             "url": self._url,
             "missing": [task for task in texts if task.kind == "text"],
             "answers": ANSWER_NAMES,
-            **more,
+            **extras,
         }
         if is_part(request):
             return await self._frame.part("record", **values)
@@ -129,19 +129,19 @@ class Screening:
         """Return a review that who is signed in may see. Raises NoSuchRun, HTTPException 401."""
         user = self._frame.user(request)
         review = await self._frame.client.review(name)
-        if self._frame.access.shared and not await review.may_open(user):
+        if self._frame.access.is_shared and not await review.may_open(user):
             raise unknown_run(name)
         return review
 
     def _by(self, request: Request, name: str = "") -> str:
         """Who decides: who is signed in, else the name that was given."""
-        if self._frame.access.shared:
+        if self._frame.access.is_shared:
             return self._frame.user(request)
         self._frame.user(request)
         return (name or request.query_params.get("by", ""))[:80].strip()
 
-    def _url(self, review: Review, by: str, **more: str) -> str:
-        query = {key: value for key, value in ({"by": by} | more).items() if value}
+    def _url(self, review: Review, by: str, **parameters: str) -> str:
+        query = {key: value for key, value in ({"by": by} | parameters).items() if value}
         path = f"/review/{quote(review.id, safe='')}"
         return f"{path}?{urlencode(query)}" if query else path
 

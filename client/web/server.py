@@ -36,7 +36,7 @@ def build_app(
     `hosts` are the names it may be reached by: a page of another site cannot reach it by a name of its
     own. `https`: cookies are sent over TLS only.
     """
-    page = page_app(Access(client, shared=sign_in.is_needed), sign_in)
+    page = page_app(Access(client, is_shared=sign_in.is_needed), sign_in)
     guarded = Guard(with_sessions(page, https=https), https=https)
     return TrustedHostMiddleware(guarded, allowed_hosts=[*hosts])
 

@@ -72,13 +72,13 @@ def _user(asked: Asked) -> str:
 
 
 async def on_the_page(run_id: str, text: str) -> str:
-    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+    async with Determinator() as client, visitor(app_of(Access(client, is_shared=False)), "local") as http:
         return (await http.post(f"/run/{run_id}/talk", data={"text": text, "verb": "ask"}, headers=PART)).text
 
 
 async def disputed_on_the_page(run_id: str, sentence: str) -> list[str]:
     """What the page says of a dispute, of its decision and of a second one; and whether it shows it then."""
-    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+    async with Determinator() as client, visitor(app_of(Access(client, is_shared=False)), "local") as http:
         at = f"/run/{run_id}"
         offered = (await http.get(f"{at}/sentence/{anchor_of(sentence)}", headers=PART)).text
         assert f'value="{sentence}"' in offered

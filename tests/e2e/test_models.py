@@ -132,7 +132,7 @@ async def test_a_key_that_is_refused_is_said_in_red_at_the_top_with_where_to_set
 ) -> None:
     refusal = Reply(401, b'{"error": {"message": "Incorrect API key"}}')
     model.script(refusal).on("/v1/models", refusal)
-    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+    async with Determinator() as client, visitor(app_of(Access(client, is_shared=False)), "local") as http:
         home = tree_of((await http.get("/trouble", headers=PART)).text)
         assert "refuses the key" in home.xpath("string(//*[@role='alert'])")
         run = await client.ask(QUESTION, mode="simple", library=str(papers))

@@ -378,7 +378,7 @@ async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_p
 ) -> None:
     review = await begun(desk)
     at = f"/review/{review.id}"
-    async with visitor(app_of(Access(client_of(desk, review), shared=False)), "local") as http:
+    async with visitor(app_of(Access(client_of(desk, review), is_shared=False)), "local") as http:
         page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/texts']")
         assert "pmid:2: Trial 1 of the drug" in page.xpath("string(//main)")
         texts = {f"pmid-{number + 1}.txt": full_text(number) for number in range(1, 3)}
@@ -450,7 +450,7 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
     assert seen.awaited == {"Bob": 2}
     assert await review.tasks("Cyd") == []
     at, extract = f"/review/{review.id}", f"//form[@action='/review/{review.id}/extract']"
-    async with visitor(app_of(Access(client_of(desk, review), shared=False)), "local") as http:
+    async with visitor(app_of(Access(client_of(desk, review), is_shared=False)), "local") as http:
         for number in range(2):
             page = await page_with(http, f"{at}?by=Bob", extract)
             assert full_text(number).splitlines()[2] in page.xpath("string(//article)"), "its text is beside"

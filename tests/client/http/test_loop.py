@@ -89,7 +89,7 @@ async def test_a_download_of_the_page_blocks_no_other_request(
     monkeypatch.setattr("client.web.reading.as_bytes", slow)
     client = StagedClient(Settings(home=tmp_path))
     client.staged.over = True
-    page = app_of(Access(cast(Any, client), shared=False))
+    page = app_of(Access(cast(Any, client), is_shared=False))
     async with visitor(page, "local") as http:
         await http.get(f"/run/{RUN}/download/none")
         assert await longest_wait(http.get(f"/run/{RUN}/download/pdf")) < SECONDS / 2

@@ -79,7 +79,7 @@ def test_every_event_of_a_stream_is_one_of_the_protocol_and_they_are_numbered_wi
     assert len(text["annotations"]) == 400, "quotes a and b of a work are one citation of it"
 
     at_once = Output("r")
-    at_once.whole(happened("started", "streaming", "awaiting_approval", "approved"), text, over=True)
+    at_once.whole(happened("started", "streaming", "awaiting_approval", "approved"), text, is_over=True)
     assert at_once.items == output.items
 
 

@@ -111,7 +111,7 @@ def test_a_stranger_is_led_to_the_door_and_back(page: TestClient) -> None:
 def page_with_passwords() -> ASGIApp:
     sign_in = SignIn(UserList({"ada": "scrypt$x"}.copy))
     client = cast("Determinator", StagedClient(Settings()))
-    return with_sessions(page_app(Access(client, shared=True), sign_in))
+    return with_sessions(page_app(Access(client, is_shared=True), sign_in))
 
 
 @pytest.mark.parametrize(("proxies", "address"), [(None, "127.0.0.1"), ("127.0.0.1", "6.6.6.6")])

@@ -30,7 +30,7 @@ PAPER = "//*[@class='paper'] | //p[@class='alert']"
 
 async def test_a_run_is_approved_on_the_page_and_read_by_its_user_only(file_home: Path, library: str) -> None:
     async with Determinator() as client:
-        app = app_of(Access(client, shared=True))
+        app = app_of(Access(client, is_shared=True))
         gates: tuple[ApprovalGate, ...] = ("plan", "report")
         run = await client.ask(QUESTION, user="ada", mode="deep", library=library, approve=gates)
         at = f"/run/{run.id}"
@@ -111,7 +111,7 @@ async def asked_on(ada: httpx.AsyncClient, eve: httpx.AsyncClient, at: str) -> N
 async def test_a_question_is_asked_with_the_form_and_what_is_wrong_with_it_is_said(
     file_home: Path, library: str
 ) -> None:
-    async with Determinator() as client, visitor(app_of(Access(client, shared=False)), "local") as http:
+    async with Determinator() as client, visitor(app_of(Access(client, is_shared=False)), "local") as http:
         page = tree_of((await http.get("/")).text)
         (form,) = page.xpath("//form[@id='ask']")
         fields = fields_in(form)
@@ -135,7 +135,7 @@ async def test_a_question_is_asked_with_the_form_and_what_is_wrong_with_it_is_sa
 
 def test_a_table_has_as_many_columns_as_a_model_is_asked_for(home: Path) -> None:
     with pytest.raises(ValidationError, match="at most 50"):
-        options_of({"columns": ",".join(map(str, range(5_000)))}, shared=True, models=[])
+        options_of({"columns": ",".join(map(str, range(5_000)))}, is_shared=True, models=[])
     with pytest.raises(BadInput, match=r"columns: .* the most is 14"):
         build_request(Settings(), QUESTION, {"columns": [*map(str, range(15))]})
     with pytest.raises(BadInput, match="61 characters; the most is 60"):
@@ -154,7 +154,7 @@ def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
         "max_tokens": "0",
         "max_cost": "0",
     }
-    assert options_of(fields, shared=True, models=[]) == {
+    assert options_of(fields, is_shared=True, models=[]) == {
         "model": "extractive",
         "columns": ["dose", "outcome"],
         "max_time": "2m",
@@ -166,7 +166,7 @@ def test_the_form_offers_what_is_configured_and_refuses_the_rest() -> None:
     }
     for wrong in ({"model": "another"}, {"library": "/etc"}, {"user": "eve"}):
         with pytest.raises(BadInput):
-            options_of(wrong, shared=True, models=["known"])
+            options_of(wrong, is_shared=True, models=["known"])
     for field, value in (("max_sections", "21"), ("since", "x"), ("mode", ["deep"])):
         with pytest.raises(ValidationError, match=field):
-            options_of({field: value}, shared=False, models=[])
+            options_of({field: value}, is_shared=False, models=[])

@@ -72,7 +72,7 @@ def page(provider: OpenProvider, tmp_path: Path) -> ASGIApp:
     client.staged.over = True
     client.staged.user = f"{provider.issuer}#ada"
     sign_in = SignIn(provider=Provider(provider.issuer, "the-page", "its-secret"))
-    return with_sessions(page_app(Access(cast("Determinator", client), shared=True), sign_in))
+    return with_sessions(page_app(Access(cast("Determinator", client), is_shared=True), sign_in))
 
 
 def unchanged(query: dict[str, str]) -> dict[str, str]:

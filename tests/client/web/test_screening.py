@@ -64,7 +64,7 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
 ) -> None:
     async with Determinator() as client:
         review = await a_review(client, tmp_path)
-        app, at = app_of(Access(client, shared=True)), f"/review/{review.id}"
+        app, at = app_of(Access(client, is_shared=True)), f"/review/{review.id}"
         async with (
             visitor(app, "ada") as ada,
             visitor(app, "bob") as bob,
@@ -134,7 +134,7 @@ async def test_an_open_page_follows_the_review_from_gate_to_gate_for_who_gives_a
         review = await a_review(client, tmp_path)
         path = f"/review/{review.id}"
         at = f"{path}?by=ada"
-        async with visitor(app_of(Access(client, shared=False)), "local") as http:
+        async with visitor(app_of(Access(client, is_shared=False)), "local") as http:
             gate = "//form[contains(@action, '/approve')]//button[contains(., '{}')]".format
             page = tree_of((await http.get(at)).text)
             page = await followed(http, page, gate("protocol"))
@@ -170,7 +170,7 @@ async def test_a_page_goes_on_after_all_processes_were_killed(home: Path, tmp_pa
     """Also where what is asked for first, the list of reviews, needs no worker."""
     async with Determinator() as client:
         review = await a_review(client, tmp_path)
-        async with visitor(app_of(Access(client, shared=False)), "local") as http:
+        async with visitor(app_of(Access(client, is_shared=False)), "local") as http:
             await page_with(http, f"/review/{review.id}?by=ada", "//form[contains(@action, '/approve')]")
             for pid in (pid for pids in living(home).values() for pid in pids):
                 os.kill(pid, signal.SIGKILL)

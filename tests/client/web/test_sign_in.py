@@ -156,7 +156,7 @@ class OthersRuns:
 
 @pytest.mark.parametrize("name", ["ask-", "secret", "last", "ask-secret-0a1b2c3d", "nothing"])
 async def test_a_part_of_an_id_names_no_run_of_another_user(name: str) -> None:
-    access = Access(cast("Determinator", OthersRuns()), shared=True)
+    access = Access(cast("Determinator", OthersRuns()), is_shared=True)
     with pytest.raises(BadInput) as refused:
         await access.run(name, "ada")
     assert str(refused.value) == f"there is no run {name}"
