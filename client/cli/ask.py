@@ -102,7 +102,7 @@ def ask(
     options = chosen(flags)
     if interactive() and not (detach or as_json or options.get("clarify") or settings.clarify):
         options["clarify"] = "ask"
-    text = with_files(settings, " ".join(question).strip(), audio, image, confirmed=yes)
+    text = with_files(settings, " ".join(question).strip(), audio, image, is_confirmed=yes)
     if output is not None:
         check_output(output)
     build_request(settings, text, options)
@@ -153,26 +153,26 @@ NAMED_MODELS = 8
 
 
 def with_files(
-    settings: "Settings", question: str, audio: Path | None, image: Path | None, *, confirmed: bool
+    settings: "Settings", question: str, audio: Path | None, image: Path | None, *, is_confirmed: bool
 ) -> str:
     """Return the question with what a recording and a picture add to it.
 
     What was heard or read may be wrong: a person sees it and may change it before it is asked, or has
-    `confirmed` it. Raises BadInput.
+    confirmed it (`is_confirmed`). Raises BadInput.
     """
-    files = [(path, heard) for path, heard in ((audio, "heard"), (image, "read")) if path is not None]
+    files = [(path, verb) for path, verb in ((audio, "heard"), (image, "read")) if path is not None]
     if not files:
         return question
     parts = [question]
-    for path, heard in files:
+    for path, verb in files:
         parts.append(question_of_file(settings, path))
-        say(f"{heard}: {parts[-1]}")
-    whole = " ".join(part for part in parts if part)
-    if confirmed:
-        return whole
+        say(f"{verb}: {parts[-1]}")
+    text = " ".join(part for part in parts if part)
+    if is_confirmed:
+        return text
     if not interactive():
         raise BadInput("what a file says is not asked unseen: repeat with --yes, or type it as QUESTION")
-    return str(click.prompt("Enter asks this; or type the question", default=whole, err=True)).strip()
+    return str(click.prompt("Enter asks this; or type the question", default=text, err=True)).strip()
 
 
 @click.command()
@@ -197,8 +197,8 @@ def show_started(run: "Run", *, as_json: bool, detach: bool) -> None:
     elif run.earlier:
         from client.listing import shortest_name
 
-        earlier = shortest_name(run.earlier)
-        say(f"the same question was researched before ({earlier}); this run has an id of its own")
+        name = shortest_name(run.earlier)
+        say(f"the same question was researched before ({name}); this run has an id of its own")
     if as_json:
         if detach:
             print_json(
@@ -248,7 +248,7 @@ async def follow_run(
     dialog = ask_at_gate if interactive() and not as_json else None
     try:
         with EventLines(print_json_line) if event_lines else open_display(run.id) as display:
-            ended = await run.follow(display, at_gate=dialog)
+            end = await run.follow(display, at_gate=dialog)
     except Detached:
         show_detached(run.id, as_json=as_json)
         return Exit.DONE
@@ -256,18 +256,18 @@ async def follow_run(
         say("Detached.")
         show_detached(run.id, as_json=True)
         raise
-    put = print_json_line if event_lines else print_json
-    return await show_ended(run, ended, output=output, put=put if as_json else None)
+    write = print_json_line if event_lines else print_json
+    return await show_ended(run, end, output=output, write=write if as_json else None)
 
 
-async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "Put | None") -> int:
+async def show_ended(run: "Run", end: "Ended", *, output: Path | None, write: "Put | None") -> int:
     """Save the report, and print the answer and where the report is."""
     from activities.report.formats.prose import model_fault
     from client.reports.answer import answer_of, claims_of
     from client.reports.answer_panel import show_answer
     from client.reports.load import load_report, save_report
 
-    outcome, path = ended.outcome, None
+    outcome, path = end.outcome, None
     report: Report | None = None
     try:
         report = await load_report(run.settings, run.connection, run.id, outcome)
@@ -279,19 +279,19 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
         if outcome is not None or report is not None:
             print_error(f"the report could not be saved: {error}")
     fault = model_fault(report) if report and outcome else ""
-    answered, code = outcome is not None and outcome.answered, Exit.FAILED
+    has_answer, code = outcome is not None and outcome.answered, Exit.FAILED
     if outcome is not None and path is not None and not fault:
-        code = Exit.DONE if answered else Exit.NOT_ENOUGH_EVIDENCE
-    if put is None:
+        code = Exit.DONE if has_answer else Exit.NOT_ENOUGH_EVIDENCE
+    if write is None:
         if report is not None:
             show_answer(report, path)
     elif outcome is not None:
-        put(
+        write(
             {
                 **{name: value for name, value in outcome if name != "events"},
                 "status": "completed",
                 # without a model nothing says whether what is quoted answers
-                "answered": None if report and report.written_by == "extractive" else answered,
+                "answered": None if report and report.written_by == "extractive" else has_answer,
                 "answer": answer_of(report) if report else None,
                 "claims": claims_of(report) if report else [],
                 "report": path,
@@ -301,11 +301,11 @@ async def show_ended(run: "Run", ended: "Ended", *, output: Path | None, put: "P
             }
         )
     elif report is not None:
-        put({"run_id": run.id, "status": "cancelled", "answer": answer_of(report), "report": path})
+        write({"run_id": run.id, "status": "cancelled", "answer": answer_of(report), "report": path})
     else:
-        put({"run_id": run.id, "status": "failed", "error": ended.reason, "ui": run.link})
+        write({"run_id": run.id, "status": "failed", "error": end.reason, "ui": run.link})
     if outcome is None and report is None:
-        print_error(f"the run {run.id} failed: {plain(ended.reason)}")
+        print_error(f"the run {run.id} failed: {plain(end.reason)}")
     if fault:
         print_error(f"the language model could not be used: {fault}")
     return code

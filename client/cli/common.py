@@ -89,9 +89,9 @@ def load_settings(**overrides: Any) -> "Settings":  # noqa: ANN401 - values of a
     """
     settings = configuration.load_settings(**overrides)
     context = click.get_current_context(silent=True)
-    shown_before = context.find_root().meta if context else {}
-    if _IGNORED not in shown_before and (line := configuration.ignored_keys()):
-        shown_before[_IGNORED] = True
+    meta = context.find_root().meta if context else {}
+    if _IGNORED not in meta and (line := configuration.ignored_keys()):
+        meta[_IGNORED] = True
         say(" ".join(line.split()))
     return settings
 
@@ -130,12 +130,12 @@ def run_async(
     `run` chooses the event loop.
     """
 
-    async def whole() -> T:
+    async def await_body() -> T:
         return await body()
 
     keep_logs_off_the_screen()
     try:
-        return run(whole())
+        return run(await_body())
     except Exception as error:
         failure = as_failure(error)
         if failure is None or failure is error:
@@ -164,13 +164,13 @@ def on_client(body: Callable[..., Awaitable[object]]) -> Callable[..., object]:
     def verb(*, address: str | None, **values: object) -> object:
         settings = load_settings()
 
-        async def whole() -> object:
+        async def await_body() -> object:
             from client.api import Determinator
 
             async with Determinator(settings, address=address, say=say) as client:
                 return await body(client, **values)
 
-        return run_async(whole)
+        return run_async(await_body)
 
     return address_option(verb)
 
@@ -195,11 +195,11 @@ async def run_to_change(client: "Determinator", name: str | None) -> str:
         return name
     from client.listing import describe
 
-    newest = await client.run("last", worker=False)
-    question = plain((await describe(newest.connection.client, newest.id)).question)
+    run = await client.run("last", worker=False)
+    question = plain((await describe(run.connection.client, run.id)).question)
     verb = click.get_current_context().command_path.partition(" ")[2]
     if not interactive():
-        raise BadInput(f'name the run to {verb}; the newest is {newest.id}: "{question}"')
-    if not click.confirm(f'{verb} {newest.id}: "{question}"?', err=True):
+        raise BadInput(f'name the run to {verb}; the newest is {run.id}: "{question}"')
+    if not click.confirm(f'{verb} {run.id}: "{question}"?', err=True):
         raise BadInput("nothing was changed")
-    return newest.id
+    return run.id

@@ -28,20 +28,20 @@ def config() -> None:
 def show(as_json: bool) -> None:
     """Show every setting with its value and where it comes from. Secrets are never shown."""
     settings = load_settings()
-    shown = visible(settings)
+    values = visible(settings)
     places = origins()
     sources = {}
-    for name in shown:  # a table may be set in several places
+    for name in values:  # a table may be set in several places
         matches = [place for key, place in places.items() if key == name or key.startswith(f"{name}.")]
         sources[name] = ", ".join(dict.fromkeys(matches)) or DEFAULT
     path = config_path().absolute()
     if as_json:
         file = str(path) if path.exists() else None
-        print_json({"file": file, "settings": shown, "origins": sources})
+        print_json({"file": file, "settings": values, "origins": sources})
         return
     click.echo(f"# {path}" if path.exists() else f"# no {path}; defaults and environment only")
-    width = max(len(name) for name in shown)
-    for name, value in shown.items():
+    width = max(len(name) for name in values)
+    for name, value in values.items():
         origin = "" if sources[name] == DEFAULT else f"  ({sources[name]})"
         click.echo(f"{name:{width}}  {'' if value is None else value}{origin}")
 
@@ -90,21 +90,21 @@ DEFAULT = "default"
 
 def visible(settings: Settings) -> dict[str, object]:
     """Return the settings with secrets as `set` or nothing, and addresses without what they may carry."""
-    shown: dict[str, object] = {}
+    values: dict[str, object] = {}
     for name, value in settings:
         if is_secret(name, value) and value is not None:
-            shown[name] = "set (not shown)"
+            values[name] = "set (not shown)"
         else:
-            shown[name] = _shown(value)
-    return shown
+            values[name] = _printable(value)
+    return values
 
 
-def _shown(value: object) -> object:
+def _printable(value: object) -> object:
 
     if isinstance(value, BaseModel):
-        return _shown(value.model_dump(mode="json", exclude_defaults=True))
+        return _printable(value.model_dump(mode="json", exclude_defaults=True))
     if isinstance(value, dict):
-        return {name: _shown(entry) for name, entry in value.items()}
+        return {name: _printable(entry) for name, entry in value.items()}
     if isinstance(value, Path):
         return str(value)
     if isinstance(value, str) and "://" in value:
@@ -117,8 +117,8 @@ def markdown() -> str:
     lines = ["| key | flag of `ask` | unit | default | |", "|---|---|---|---|---|"]
     fields = Settings.model_fields
     for name, key in declared(fields).items():
-        section, _, last = key.place(name).rpartition(".")
-        place, flag = f"[{section}] {last}" if section else name, flag_of(name, key)
+        section, _, leaf = key.place(name).rpartition(".")
+        place, flag = f"[{section}] {leaf}" if section else name, flag_of(name, key)
         default = default_of(key, fields[name])
         lines.append(f"| `{place}` | {f'`{flag}`' if flag else ''} | {key.unit} | {default} | {key.help} |")
     return "\n".join(lines)

@@ -86,9 +86,9 @@ async def edit(client: "Determinator", run: str | None, file: TextIO | None) -> 
             text = file.read()
         except UnicodeDecodeError as error:
             raise BadInput(f"{file.name} cannot be read: {error}") from error
-    edited = await submit_plan(target, text, keep=file is None)
-    sections = len(edited.plan.report_outline) if edited.plan else 0
-    print_text(f"the plan now has {plural(sections, 'section')} ({edited.plan_hash}); approve it to go on")
+    view = await submit_plan(target, text, keep=file is None)
+    sections = len(view.plan.report_outline) if view.plan else 0
+    print_text(f"the plan now has {plural(sections, 'section')} ({view.plan_hash}); approve it to go on")
 
 
 def plan_lines(view: "PlanView") -> list[str]:
@@ -113,14 +113,14 @@ async def submit_plan(run: "Run", text: str, *, keep: bool) -> "PlanView":
     write_whole(path, text.encode())
     hint = f"your edit is kept: correct it, then `determinator plan edit {run.id} --file {path}`"
     try:
-        edited = await run.edit_plan(plan=read_plan(text))
+        view = await run.edit_plan(plan=read_plan(text))
     except BadInput as error:
         raise BadInput(f"{error}; {hint}") from error
     except BaseException:
         say(hint)
         raise
     path.unlink(missing_ok=True)
-    return edited
+    return view
 
 
 def from_editor(text: str) -> str | None:
@@ -152,15 +152,15 @@ def read_plan(text: str) -> "ReportPlan":
 def as_toml(plan: "ReportPlan") -> str:
     """Return the plan as a person edits it. JSON's strings are valid TOML strings."""
 
-    def quoted(text: str) -> str:
+    def quote(text: str) -> str:
         # TOML knows no \/ and JSON writes none; DEL is the one control character JSON leaves bare
         return json.dumps(text, ensure_ascii=False).replace("\x7f", "\\u007f")
 
-    lines = [f"report_title = {quoted(plan.report_title)}"]
-    lines.append(f"background_context = {quoted(plan.background_context)}")
+    lines = [f"report_title = {quote(plan.report_title)}"]
+    lines.append(f"background_context = {quote(plan.background_context)}")
     for section in plan.report_outline:
-        lines += ["", "[[report_outline]]", f"id = {quoted(section.id)}"]
-        lines += [f"title = {quoted(section.title)}", f"key_question = {quoted(section.key_question)}"]
+        lines += ["", "[[report_outline]]", f"id = {quote(section.id)}"]
+        lines += [f"title = {quote(section.title)}", f"key_question = {quote(section.key_question)}"]
     return "\n".join(lines) + "\n"
 
 
@@ -172,17 +172,17 @@ class Detached(Exception):
     """The person left the run; it continues."""
 
 
-async def ask_at_gate(run: "Run", seen: "Progress") -> None:
+async def ask_at_gate(run: "Run", progress: "Progress") -> None:
     """Show what waits at the gate of a run; ask until it is decided, here or elsewhere. Raises Detached."""
-    gate = seen.waiting_for
+    gate = progress.waiting_for
     if gate is None:
         return
     if gate == "clarification":
-        await _answer(run, seen)
+        await _answer(run, progress)
         return
-    await _show(run, seen)
+    await _show(run, progress)
     while True:
-        line = await _line(run, seen, "[a]pprove [r]eject [d]etach: ")
+        line = await _line(run, progress, "[a]pprove [r]eject [d]etach: ")
         if line is None:
             say(f"the {gate} was decided elsewhere")
             return
@@ -191,19 +191,19 @@ async def ask_at_gate(run: "Run", seen: "Progress") -> None:
             raise Detached
         if answer not in ("a", "r"):
             continue
-        note = await _line(run, seen, "reason (optional): ") if answer == "r" else ""
+        note = await _line(run, progress, "reason (optional): ") if answer == "r" else ""
         if note is not None:
             decide = run.approve if answer == "a" else run.reject
             await decide(gate=gate, note=note.strip())
         return
 
 
-async def _answer(run: "Run", seen: "Progress") -> None:
+async def _answer(run: "Run", progress: "Progress") -> None:
     """Ask what the run asks back, a line each. Raises Detached."""
     say("\nBefore it searches. Enter keeps what is assumed, s skips the rest, d detaches.")
     answers: list[str] = []
-    for reading in seen.readings:
-        line = await _line(run, seen, f"{plain(reading.question)} [{plain(reading.assumed)}] ")
+    for reading in progress.readings:
+        line = await _line(run, progress, f"{plain(reading.question)} [{plain(reading.assumed)}] ")
         if line is None:
             say("the questions were answered elsewhere")
             return
@@ -216,15 +216,15 @@ async def _answer(run: "Run", seen: "Progress") -> None:
     await run.answer(answers=answers)
 
 
-async def _show(run: "Run", seen: "Progress") -> None:
+async def _show(run: "Run", progress: "Progress") -> None:
 
-    say(f"\nThe {seen.waiting_for} waits for your approval.")
-    if seen.waiting_for == "plan":
+    say(f"\nThe {progress.waiting_for} waits for your approval.")
+    if progress.waiting_for == "plan":
         for line in plan_lines(await run.plan()):
             say(line)
         say(f"To change it, detach: `determinator plan edit {run.id}`")
-    elif seen.waiting_for == "candidates":
-        for candidate in seen.candidates:
+    elif progress.waiting_for == "candidates":
+        for candidate in progress.candidates:
             say(candidate_line(candidate))
         say(f"To keep some of them, detach: `determinator candidates {run.id} --keep NAME`")
     else:
@@ -236,7 +236,7 @@ async def _show(run: "Run", seen: "Progress") -> None:
             say(f"- {plain(with_references(claim))}")
 
 
-async def _line(run: "Run", seen: "Progress", prompt: str) -> str | None:
+async def _line(run: "Run", state: "Progress", prompt: str) -> str | None:
     """Return a line from the terminal, `d` at its end of input; None when the gate was decided meanwhile."""
     from client.runs.query import progress
 
@@ -248,10 +248,10 @@ async def _line(run: "Run", seen: "Progress", prompt: str) -> str | None:
             if done:
                 return reading.result() or "d"
             try:
-                now = await progress(run.connection.client, run.id)
+                latest = await progress(run.connection.client, run.id)
             except NoAnswer:
                 continue
-            if now.waiting_for != seen.waiting_for:
+            if latest.waiting_for != state.waiting_for:
                 say("")
                 return None
     finally:

@@ -51,8 +51,8 @@ def down() -> None:
     """Stop the embedded worker and server. Runs under way are kept and go on with the next command."""
     settings = load_settings()
 
-    ended = stop_embedded(settings.home)
-    print_text(f"stopped the {' and the '.join(ended)}" if ended else "nothing was running")
+    names = stop_embedded(settings.home)
+    print_text(f"stopped the {' and the '.join(names)}" if names else "nothing was running")
 
 
 @click.command()

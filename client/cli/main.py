@@ -107,8 +107,8 @@ class Verbs(click.Group):
         return super().resolve_command(ctx, args)
 
 
-def _show_version(ctx: click.Context, _option: click.Parameter, wanted: bool) -> None:
-    if wanted and not ctx.resilient_parsing:
+def _show_version(ctx: click.Context, _option: click.Parameter, is_set: bool) -> None:
+    if is_set and not ctx.resilient_parsing:
         from importlib.metadata import version
 
         click.echo(version("determinator"))
@@ -174,8 +174,8 @@ def run(arguments: Sequence[str]) -> int:
 
 def _described(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
-        where = f" for {error.filename}" if error.filename else ""
-        return f"there is no space left{where}; free some, and repeat the command"
+        place = f" for {error.filename}" if error.filename else ""
+        return f"there is no space left{place}; free some, and repeat the command"
     return f"{type(error).__name__}: {error} (unexpected; set DETERMINATOR_DEBUG=1 for the traceback)"
 
 

@@ -46,8 +46,8 @@ def question_options(command: Command) -> Command:
 
 def filter_options(command: Command) -> Command:
     """Decorate a command with the options that narrow a search; years have names of the sources' own, too."""
-    also = {"since": ["--year-from"], "until": ["--year-to"]}
-    return _with([_option(name, OWN[name], FIELDS[name], also.get(name, ())) for name in FILTERS], command)
+    aliases = {"since": ["--year-from"], "until": ["--year-to"]}
+    return _with([_option(name, OWN[name], FIELDS[name], aliases.get(name, ())) for name in FILTERS], command)
 
 
 def options_of(fields: Mapping[str, FieldInfo], command: Command) -> Command:
@@ -63,7 +63,7 @@ def _with(options: Sequence[Callable[[Command], Command]], command: Command) -> 
 
 
 def _option(
-    name: str, key: Key, field: FieldInfo, also: Iterable[str] = (), *, shows_default: bool = True
+    name: str, key: Key, field: FieldInfo, aliases: Iterable[str] = (), *, shows_default: bool = True
 ) -> Callable[[Command], Command]:
     kind = _kind(field)
     attributes: dict[str, Any] = {"type": Declared(field), "metavar": _metavar(key, kind)}
@@ -72,7 +72,7 @@ def _option(
     elif get_origin(field.annotation) is tuple:
         attributes = {"multiple": True, "type": Filled(), "metavar": "NAME"}
     attributes["help"] = (_help(name, key, field) if shows_default else key.help) + _range(field)
-    return click.option(flag_of(name, key), *also, name, **{**attributes, **SPECIAL.get(name, {})})
+    return click.option(flag_of(name, key), *aliases, name, **{**attributes, **SPECIAL.get(name, {})})
 
 
 class Declared(Filled):
@@ -84,12 +84,12 @@ class Declared(Filled):
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:  # noqa: ANN401 - of any declaration
         if not isinstance(value, str):  # a default
             return value
-        read: object = super().convert(value, param, ctx)
+        result: object = super().convert(value, param, ctx)
         if get_origin(_kind(self._field)) in (list, Sequence):
-            read = [part.strip() for part in dict.fromkeys(value.split(",")) if part.strip()]
+            result = [part.strip() for part in dict.fromkeys(value.split(",")) if part.strip()]
         kind: Any = Annotated[(self._field.annotation, *self._field.metadata)]
         try:
-            return TypeAdapter(kind).validate_python(read)
+            return TypeAdapter(kind).validate_python(result)
         except ValidationError as error:
             self.fail(worded(error.errors()), param, ctx)
 
@@ -112,18 +112,18 @@ def _metavar(key: Key, kind: object) -> str:
 
 
 def _range(field: FieldInfo) -> str:
-    least = next((bound.ge for bound in field.metadata if isinstance(bound, Ge)), None)
-    most = next((bound.le for bound in field.metadata if isinstance(bound, Le)), None)
-    if least is None:
+    minimum = next((bound.ge for bound in field.metadata if isinstance(bound, Ge)), None)
+    maximum = next((bound.le for bound in field.metadata if isinstance(bound, Le)), None)
+    if minimum is None:
         return ""
-    return f"  [x>={least}]" if most is None else f"  [{least}<=x<={most}]"
+    return f"  [x>={minimum}]" if maximum is None else f"  [{minimum}<=x<={maximum}]"
 
 
 def _help(name: str, key: Key, field: FieldInfo) -> str:
-    shown = default_of(key, field)
+    default = default_of(key, field)
     text = key.help
-    if shown and "default:" not in text:
-        text = f"{text.removesuffix('.')}; default: {shown}."
+    if default and "default:" not in text:
+        text = f"{text.removesuffix('.')}; default: {default}."
     return f"{text} Repeatable." if SPECIAL.get(name, {}).get("multiple") else text
 
 
@@ -161,9 +161,9 @@ class GroupedCommand(click.Command):
             for parameter in self.get_params(ctx)
             if isinstance(parameter, click.Option) and (row := parameter.get_help_record(ctx))
         }
-        grouped = {name for names in self.groups.values() for name in names}
-        others = [name for name in rows if name not in grouped]
-        for heading, names in (*self.groups.items(), ("Other", others)):
-            if listed := [rows[name] for name in names if name in rows]:
+        members = {name for names in self.groups.values() for name in names}
+        other_names = [name for name in rows if name not in members]
+        for heading, names in (*self.groups.items(), ("Other", other_names)):
+            if entries := [rows[name] for name in names if name in rows]:
                 with formatter.section(heading):
-                    formatter.write_dl(listed)
+                    formatter.write_dl(entries)

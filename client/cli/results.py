@@ -147,10 +147,10 @@ async def open_run(client: "Determinator", run: str) -> None:
     from activities.report.run_folder import run_files, write_files
     from client.embedded.home import Places
 
-    finished = await client.finished(run)
-    folder = Places(client.settings.home).runs / file_name(finished.run_id)
-    works = [item for _, item in finished.items]
-    files = run_files(finished.report, client.settings.output_format, works, finished.iterations)
+    record = await client.finished(run)
+    folder = Places(client.settings.home).runs / file_name(record.run_id)
+    works = [item for _, item in record.items]
+    files = run_files(record.report, client.settings.output_format, works, record.iterations)
     try:
         write_files(folder, files)
     except OSError as error:
@@ -250,8 +250,8 @@ def show_evidence(items: "Sequence[EvidenceRef | Evidence]", use: "Use | None" =
 
     if use is not None:
         items = sorted(items, key=lambda ref: use.cited.get(ref.evidence_id, len(items)))
-        used = sum(ref.evidence_id in use.cited for ref in items)
-        say(f"{plural(len(items), 'item')}; the report cites {used} of them")
+        count = sum(ref.evidence_id in use.cited for ref in items)
+        say(f"{plural(len(items), 'item')}; the report cites {count} of them")
     table = plain_table()
     table.add_column("id", no_wrap=True)  # useless unless it is whole
     table.add_column("work")
@@ -267,10 +267,10 @@ def show_evidence(items: "Sequence[EvidenceRef | Evidence]", use: "Use | None" =
 
 
 async def search_collected(
-    client: "Determinator", text: str, form: str, only: "Collection[str] | None"
+    client: "Determinator", text: str, form: str, ids: "Collection[str] | None"
 ) -> None:
     """Print the works that match best, as a table or as JSON lines with their full text."""
-    works = await client.collected(text, MAX_COLLECTED, only=only)
+    works = await client.collected(text, MAX_COLLECTED, only=ids)
     if not works:
         say("nothing that was collected matches")
     if form == "table":
@@ -299,13 +299,13 @@ async def export(client: "Determinator", run: str, output: Path | None, force: b
 
     Works on finished runs; when no server answers, with what the evidence store has.
     """
-    made = await client.export(run, output, force=force)
-    for gap in made.missing:
+    bundle = await client.export(run, output, force=force)
+    for gap in bundle.missing:
         say(gap)
     if as_json:
-        print_json(made)
+        print_json(bundle)
     else:
-        click.echo(str(made.path))
+        click.echo(str(bundle.path))
 
 
 @click.command()
@@ -318,16 +318,16 @@ async def verify(client: "Determinator", run: str, as_json: bool) -> int:
     Also checked are the numbering of the references, and that the text says no more than its claims. Exit
     code 0 when everything holds, 1 when something does not. An exported archive is checked by its check.py.
     """
-    checked = await client.verify(run)
+    verification = await client.verify(run)
     if as_json:
-        print_json(_as_data(checked))
+        print_json(_as_data(verification))
     else:
-        _show(checked)
-    return Exit.DONE if checked.holds else Exit.FAILED
+        _show(verification)
+    return Exit.DONE if verification.holds else Exit.FAILED
 
 
-def _show(checked: "Verification") -> None:
-    examination = checked.examination
+def _show(verification: "Verification") -> None:
+    examination = verification.examination
     for bearer in examination.bearers:
         state = "holds" if bearer.holds else "FAILS"
         numbers = ", ".join(str(n) for n in sorted({q.number for q in bearer.quotes if q.number}))
@@ -336,24 +336,24 @@ def _show(checked: "Verification") -> None:
         print_text(plain(f"{state}  {bearer.name}{marks}  {text}"))
         for fault in bearer.faults():
             print_text(f"       {plain(fault)}")
-    for problem in (*examination.problems, *checked.damaged):
+    for problem in (*examination.problems, *verification.damaged):
         print_text(f"FAILS  {plain(problem)}")
     counts = []
     for kind, names in (("claim", "claims"), ("candidate", "candidates")):
-        these = [bearer.holds for bearer in examination.bearers if bearer.kind == kind]
-        if these or kind == "claim":
-            counts.append(f"{sum(these)} of {len(these)} {names}")
+        results = [bearer.holds for bearer in examination.bearers if bearer.kind == kind]
+        if results or kind == "claim":
+            counts.append(f"{sum(results)} of {len(results)} {names}")
     quotes = [not quote.problem for bearer in examination.bearers for quote in bearer.quotes]
-    verdict = "everything holds" if checked.holds else "NOT everything holds"
+    verdict = "everything holds" if verification.holds else "NOT everything holds"
     if not examination.bearers:
         verdict = "nothing to check: the report makes no claim"
     print_text(
         f"{verdict}: {', '.join(counts)}, {sum(quotes)} of {len(quotes)} quotes; "
-        f"{plural(checked.references, 'reference')}"
+        f"{plural(verification.references, 'reference')}"
     )
 
 
-def _as_data(checked: "Verification") -> dict[str, Any]:
+def _as_data(verification: "Verification") -> dict[str, Any]:
     def bearer_data(bearer: "CheckedBearer") -> dict[str, Any]:
         return {
             **asdict(bearer),
@@ -361,13 +361,13 @@ def _as_data(checked: "Verification") -> dict[str, Any]:
             "quotes": [{**asdict(quote), "holds": not quote.problem} for quote in bearer.quotes],
         }
 
-    bearers = checked.examination.bearers
+    bearers = verification.examination.bearers
     return {
-        "run_id": checked.examination.run_id,
-        "holds": checked.holds,
-        "items": checked.items,
+        "run_id": verification.examination.run_id,
+        "holds": verification.holds,
+        "items": verification.items,
         "claims": [bearer_data(b) for b in bearers if b.kind == "claim"],
         "candidates": [bearer_data(b) for b in bearers if b.kind == "candidate"],
         "others": [bearer_data(b) for b in bearers if b.kind not in ("claim", "candidate")],
-        "problems": [*checked.examination.problems, *checked.damaged],
+        "problems": [*verification.examination.problems, *verification.damaged],
     }

@@ -60,28 +60,28 @@ def command_of(act: Act) -> None:
     options: list[Option] = []
     pairs = [name for name in act.arguments if (about := act.about(name)) and about.title]
     for name, parameter in act.arguments.items():
-        about, needed = act.about(name), parameter.default is parameter.empty
+        about, is_required = act.about(name), parameter.default is parameter.empty
         flag, text = f"--{name.replace('_', '-')}", about.description if about else ""
         if name == "by":
-            options.append(PERSON if needed else BY)
+            options.append(PERSON if is_required else BY)
         elif name in act.files:
-            options.append(click.argument(name, required=needed, type=click.Path(path_type=Path)))
-        elif name == "record" and not needed:
+            options.append(click.argument(name, required=is_required, type=click.Path(path_type=Path)))
+        elif name == "record" and not is_required:
             options.append(click.option(flag, type=click.IntRange(min=0), metavar="N", help=text))
         elif name == "record":
             options.append(click.argument("record", type=click.IntRange(min=0)))
         elif about and about.title and parameter.kind is parameter.KEYWORD_ONLY:
             options.append(click.option(flag, multiple=True, metavar=about.title, help=text))
         elif about and about.title:
-            words = f"{about.title}..." if needed else f"[{about.title}]..."
-            options.append(click.argument(name, nargs=-1, required=needed, metavar=words))
+            words = f"{about.title}..." if is_required else f"[{about.title}]..."
+            options.append(click.argument(name, nargs=-1, required=is_required, metavar=words))
         elif get_origin(act.types[name]) is Literal:
             options.append(click.argument(name, metavar=name.upper(), type=Name(get_args(act.types[name]))))
         elif parameter.default is False:
             options.append(click.option(flag, is_flag=True, help=text))
-        elif needed and parameter.kind is parameter.KEYWORD_ONLY:
+        elif is_required and parameter.kind is parameter.KEYWORD_ONLY:
             options.append(click.option(flag, required=True, type=Filled(), metavar="TEXT", help=text))
-        elif needed:
+        elif is_required:
             options.append(click.argument(name, type=Filled()))
         elif parameter.default is not None:
             options.append(click.option(flag, default="", metavar="TEXT", help=text))
@@ -113,9 +113,9 @@ async def draft(client: "Determinator", question: str, output: Path | None, empt
     path = output or Path("protocol.toml")
     if path.exists():
         raise BadInput(f"{path} is there already; name another file with --output")
-    text, by = await drafted(client.settings, question, empty=empty)
+    text, author = await drafted(client.settings, question, empty=empty)
     path.write_text(text, encoding="utf-8")
-    print_text(f"{path}: {by}")
+    print_text(f"{path}: {author}")
     say(f"read and change it, then `determinator review start {path}`")
 
 
@@ -125,21 +125,21 @@ async def draft(client: "Determinator", question: str, output: Path | None, empt
 @on_client
 async def start(client: "Determinator", protocol: Path, as_json: bool) -> None:
     """Start the review of a protocol file. It waits for approval before it searches."""
-    started = await client.start_review(protocol)
+    review = await client.start_review(protocol)
     if not as_json:
-        print_text(started.id)
+        print_text(review.id)
     try:
-        await started.at_rest()
-        seen = await started.status()
+        await review.at_rest()
+        state = await review.status()
     except NoAnswer:
-        say(f"its worker is still starting; `determinator review status {started.id}` shows where it stands")
+        say(f"its worker is still starting; `determinator review status {review.id}` shows where it stands")
         if as_json:
-            print_json({"review": started.id})
+            print_json({"review": review.id})
         return
     if as_json:
-        print_json(seen)
+        print_json(state)
     else:
-        show_progress(seen)
+        show_progress(state)
 
 
 @review.command("list")
@@ -153,16 +153,16 @@ async def list_reviews(client: "Determinator") -> None:
 @verb(json_option)
 async def status(target: "Review", as_json: bool) -> None:
     """Show where a review stands, and whom it waits for."""
-    seen = await target.status()
+    state = await target.status()
     if as_json:
-        print_json(seen)
+        print_json(state)
         return
-    print_text(f"{target.id} ({'cancelled' if seen.status == 'canceled' else seen.status})")
-    if seen.status in ("failed", "terminated", "timed_out"):
+    print_text(f"{target.id} ({'cancelled' if state.status == 'canceled' else state.status})")
+    if state.status in ("failed", "terminated", "timed_out"):
         from client.cli.runs import failure
 
         print_text(f"it ended because {plain(await failure(target.connection, target.id))}")
-    show_progress(seen)
+    show_progress(state)
 
 
 @verb(PERSON, changes=True)
@@ -180,25 +180,26 @@ async def waiting(target: "Review", as_json: bool, by: str | None) -> None:
     the extractors differ, and risks of bias with the answers that a model proposes."""
     from client.cli.screen import next_commands, where
 
-    seen, tasks = await target.tasks_soon(by or "", MAX_LISTED)
+    progress, tasks = await target.tasks_soon(by or "", MAX_LISTED)
     if as_json:
         print_json(tasks)
         return
     for blanks, text in (line for task in tasks for line in shown(task)):
         print_text(" " * blanks + plain(text))
     if not tasks:
-        idle = f"nothing waits{f' for {by}' if by else ''}. " if by or not (seen.gate or seen.awaited) else ""
-        say(f"{idle}{where(seen)}{next_commands(seen.gate, target.id)}")
+        has_none = by or not (progress.gate or progress.awaited)
+        message = f"nothing waits{f' for {by}' if by else ''}. " if has_none else ""
+        say(f"{message}{where(progress)}{next_commands(progress.gate, target.id)}")
 
 
 def shown(task: "Task") -> Iterator[tuple[int, str]]:
     """Yield the lines of a task, each with its indentation."""
-    what = "" if task.stage == "titles" else " (full text)"
+    stage = "" if task.stage == "titles" else " (full text)"
     name = f"{task.id}  " if task.kind == "text" else ""
-    yield 0, f"{task.record}  {name}{task.title}{f': {task.outcome}' if task.outcome else what}"
-    for made in task.decisions:
-        ground = f" ({made.criterion})" if made.criterion else ""
-        yield 4, f"{made.by}: {made.verdict}{ground} {' / '.join(made.words)}".rstrip()
+    yield 0, f"{task.record}  {name}{task.title}{f': {task.outcome}' if task.outcome else stage}"
+    for decision in task.decisions:
+        ground = f" ({decision.criterion})" if decision.criterion else ""
+        yield 4, f"{decision.by}: {decision.verdict}{ground} {' / '.join(decision.words)}".rstrip()
     if task.kind == "field":
         for field in task.fields:
             yield 2, f"{field.id}: {field.label}"
@@ -208,14 +209,14 @@ def shown(task: "Task") -> Iterator[tuple[int, str]]:
     elif task.kind == "bias":
         from activities.review.bias import ANSWER_NAMES, open_questions
 
-        proposed = {value.field: value for value in task.values if value}
-        open_ = open_questions({name: value.text for name, value in proposed.items()})
+        answers = {value.field: value for value in task.values if value}
+        open_ids = open_questions({name: value.text for name, value in answers.items()})
         for field in task.fields:
-            if value := proposed.get(field.id):
+            if value := answers.get(field.id):
                 yield 2, f"{field.id} {field.label} {ANSWER_NAMES[value.text]}"
-                for ground in [f'"{one.quote}"' for one in value.support] or filter(None, (value.reason,)):
-                    yield 6, ground
-            elif field.id in open_:
+                quotes = [f'"{support.quote}"' for support in value.support]
+                yield from ((6, ground) for ground in quotes or filter(None, (value.reason,)))
+            elif field.id in open_ids:
                 yield 2, f"{field.id} {field.label} open"
 
 
@@ -241,13 +242,13 @@ async def report(target: "Review", form: str, output: Path | None, names: bool) 
     from activities.private_files import write_whole
 
     await first_report(target)
-    made = await target.report(form, names=names)
+    data = await target.report(form, names=names)
     if output is None and form in ("docx", "pdf"):
         raise BadInput(f"{form} is no text: name a file with --output")
     if output is None:
-        click.echo(made.decode(), nl=False)
+        click.echo(data.decode(), nl=False)
     else:
-        write_whole(output, made)
+        write_whole(output, data)
         print_text(str(output))
 
 
@@ -272,29 +273,29 @@ async def first_report(target: "Review") -> None:
             await target.at_rest()
 
 
-def show_progress(seen: "ReviewStatus") -> None:
-    print_text(f"{plain(seen.title)}: {seen.phase}{' (paused)' if seen.paused else ''}")
-    for line in (seen.text, *commands(seen.gate, seen.review)):
+def show_progress(state: "ReviewStatus") -> None:
+    print_text(f"{plain(state.title)}: {state.phase}{' (paused)' if state.paused else ''}")
+    for line in (state.text, *commands(state.gate, state.review)):
         print_text(plain(line))
-    if not seen.total:
-        for file in seen.files:
+    if not state.total:
+        for file in state.files:
             facts = [counted(file.records, "record")]
             facts += [f"{file.titles_only:,} without an abstract"] if file.titles_only else []
             facts += [f"{file.set_aside:,} could not be read"] if file.set_aside else []
             print_text(f"  {plain(file.name)}: {', '.join(facts)}")
-        for origin, hits in seen.counted.items():
+        for origin, hits in state.counted.items():
             print_text(f"  {plain(origin)}: {f'{hits:,} hits' if hits >= 0 else 'not reached'}")
-        if seen.estimate:
-            print_text(f"expected: {seen.estimate}")
+        if state.estimate:
+            print_text(f"expected: {state.estimate}")
         return
-    records = counted(seen.total, "record")
+    records = counted(state.total, "record")
     facts = [
-        f"{records}, {seen.settled:,} settled by title, {seen.included:,} of them included",
-        counted(seen.conflicts, "conflict") if seen.conflicts else "",
-        *(f"{name} has {count:,} to decide" for name, count in seen.awaited.items()),
-        f"{seen.labelled} of {seen.sample} labelled" if seen.labelled < seen.sample else "",
-        f"recall at least {seen.recall:.1%}" if seen.recall is not None else "",
-        f"protocol version {seen.version}" if seen.version > 1 else "",
-        f"{counted(seen.calls, 'model call')}, ${seen.spent_microusd / 1e6:.2f}" if seen.calls else "",
+        f"{records}, {state.settled:,} settled by title, {state.included:,} of them included",
+        counted(state.conflicts, "conflict") if state.conflicts else "",
+        *(f"{name} has {count:,} to decide" for name, count in state.awaited.items()),
+        f"{state.labelled} of {state.sample} labelled" if state.labelled < state.sample else "",
+        f"recall at least {state.recall:.1%}" if state.recall is not None else "",
+        f"protocol version {state.version}" if state.version > 1 else "",
+        f"{counted(state.calls, 'model call')}, ${state.spent_microusd / 1e6:.2f}" if state.calls else "",
     ]
     print_text("; ".join(filter(None, facts)))

@@ -45,19 +45,19 @@ SHORT_STATES = {"waiting for approval": "waiting", "waiting for model": "no mode
 @on_run
 async def status(run: "Run", as_json: bool) -> None:
     """Show the state of a run: phase, searches, budget, and what it waits for."""
-    now = await run.status()
+    state = await run.status()
     if as_json:
         print_json(
             {
-                **as_data(now.row),
-                "progress": now.progress,
-                "graph": now.graph,
+                **as_data(state.row),
+                "progress": state.progress,
+                "graph": state.graph,
                 "ui": run.link,
                 "address": run.connection.address,
             }
         )
         return
-    await show_status(run.connection, now)
+    await show_status(run.connection, state)
 
 
 async def failure(connection: "Connection", run_id: str) -> str:
@@ -74,11 +74,11 @@ async def failure(connection: "Connection", run_id: str) -> str:
     return "it was ended from outside"
 
 
-async def show_status(connection: "Connection", now: "RunStatus") -> None:
+async def show_status(connection: "Connection", status: "RunStatus") -> None:
     from client.runs.display import graph_line, panel
     from client.runs.stuck import standstill
 
-    row, seen = now.row, now.progress
+    row, progress = status.row, status.progress
     console = to_stdout(MAX_PIPE_COLUMNS)
     console.print(f"{row.run_id}  [bold]{row.status}[/bold]", highlight=False)
     if link := connection.link(row.run_id):
@@ -88,10 +88,10 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
         console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)
     if row.status == "running" and (still := await standstill(connection.client, row.run_id)):
         console.print(plain(still.line), markup=False)
-    if seen is not None:
-        console.print(panel(seen), width=min(console.width, PANEL_WIDTH))
-        if now.graph is not None:
-            print_text(graph_line(now.graph))
+    if progress is not None:
+        console.print(panel(progress), width=min(console.width, PANEL_WIDTH))
+        if status.graph is not None:
+            print_text(graph_line(status.graph))
         return
     console.print(plain(row.question), markup=False, highlight=False)
     details = [row.mode, row.phase.replace("_", " "), in_short(row.stop_reason)]
@@ -103,19 +103,19 @@ async def show_status(connection: "Connection", now: "RunStatus") -> None:
 @partial(options_of, Listing.model_fields)
 @json_option
 @on_client
-async def list_runs(client: "Determinator", as_json: bool, **asked: object) -> None:
+async def list_runs(client: "Determinator", as_json: bool, **options: object) -> None:
     """List runs, the newest first. A run can be named by any unambiguous part of its id."""
-    only = Listing.read(asked)
-    rows = await client.runs(only)
+    listing = Listing.read(options)
+    rows = await client.runs(listing)
     if as_json:
         print_json([as_data(row) for row in rows])
     elif rows:
         show_list(rows)
-    elif only.is_narrow:
+    elif listing.is_narrow:
         say("No run fits; leave out --state or --text to see more.")
     else:
         say('No runs yet. Start one with `determinator ask "..."`.')
-    if not (only.is_narrow or as_json) and not client.is_new:
+    if not (listing.is_narrow or as_json) and not client.is_new:
         reviews = await count_reviews((await client.connect(worker=False)).client)
         if reviews:
             say(f"Reviews are listed by `determinator review list`: {reviews}.")
@@ -132,8 +132,8 @@ def show_list(rows: "list[Row]") -> None:
     for row in rows:
         state = row.status if row.status != "running" or not row.phase else row.phase.replace("_", " ")
         name = row.run_id if is_wide else shortest_name(row.run_id)[-SHORT_ID:]
-        started = f"{row.started.astimezone():%Y-%m-%d %H:%M}"
-        lines.append((name, SHORT_STATES.get(state, state), row.mode, started, plain(row.question)))
+        start = f"{row.started.astimezone():%Y-%m-%d %H:%M}"
+        lines.append((name, SHORT_STATES.get(state, state), row.mode, start, plain(row.question)))
     room = console.width
     for place, title in enumerate(("run", "status", "mode", "started")):
         width = max(len(title), *(len(line[place]) for line in lines))
@@ -190,13 +190,13 @@ async def inspect(run: "Run", as_json: bool) -> None:
     from activities.roles import readers
 
     records = await run.iterations()
-    read = readers.totals(run.settings.home)
+    totals = readers.totals(run.settings.home)
     if as_json:
-        print_json({"run_id": run.id, "iterations": records, "second_readers": read})
+        print_json({"run_id": run.id, "iterations": records, "second_readers": totals})
         return
     if not records:
         print_text(f"{run.id} has no iteration yet")
-    for line in (*lines_of(records), *lines_of_readers(read)):
+    for line in (*lines_of(records), *lines_of_readers(totals)):
         print_text(line)
 
 
@@ -204,12 +204,12 @@ def lines_of(records: "Sequence[IterationRecord]") -> list[str]:
     return [line for record in records for line in _lines(record)]
 
 
-def lines_of_readers(read: "Mapping[str, Vigilance]") -> list[str]:
+def lines_of_readers(totals: "Mapping[str, Vigilance]") -> list[str]:
     """Return a line for each model that read as second reader in any run of this home."""
     from activities.analysis.scale import wilson
 
     lines: list[str] = []
-    for model, vigilance in sorted(read.items()):
+    for model, vigilance in sorted(totals.items()):
         share, low, high = wilson(vigilance.missed, vigilance.planted, z=1.96)
         lines.append(
             f"second reader {plain(model)}, all runs: found {vigilance.noticed} of "
@@ -223,12 +223,12 @@ def lines_of_readers(read: "Mapping[str, Vigilance]") -> list[str]:
 def _lines(record: "IterationRecord") -> list[str]:
     from activities.report.formats.prose import rows
 
-    where = f"{record.section} iteration" if record.section else "iteration"
+    label = f"{record.section} iteration" if record.section else "iteration"
     time = record.started_at[11:19]
     duration = f"{record.seconds:.0f} s" if record.seconds else ""
-    first = "  ".join(filter(None, (f"{where} {record.iteration}", time, duration, cost_of(record))))
+    head = "  ".join(filter(None, (f"{label} {record.iteration}", time, duration, cost_of(record))))
     lines = (f"  {word.lower():{WIDTH}}{plain(text)}" for word, text in rows(record) if text)
-    return [plain(first), *lines]
+    return [plain(head), *lines]
 
 
 def cost_of(record: "IterationRecord") -> str:
@@ -272,8 +272,8 @@ async def rewind(client: "Determinator", run: str | None, iteration: int, as_jso
     paths = set_aside(client.settings, target.id)
     await client.run(target.id)  # it runs now: see that a worker serves it
     if as_json:
-        made = {"run_id": target.id, "iteration": iteration, "execution": execution, "set_aside": paths}
-        print_json(made)
+        outcome = {"run_id": target.id, "iteration": iteration, "execution": execution, "set_aside": paths}
+        print_json(outcome)
         return
     for path in paths:
         print_text(f"the earlier report is now {path}")

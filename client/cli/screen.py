@@ -39,7 +39,7 @@ async def screen_records(target: "Review", by: str) -> None:
     for number, rule in enumerate(criteria, start=1):
         say(f"{number}  {rule.id} ({rule.kind}): {plain(rule.text)}")
     say(KEYS)
-    done: list[Task] = []
+    history: list[Task] = []
     task: Task | None = None
     while task := task or await next_record(target, by):
         show_record(task)
@@ -47,13 +47,13 @@ async def screen_records(target: "Review", by: str) -> None:
         if key in ("q", "", "\x03", "\x04"):
             return
         if key in ("\x7f", "\b"):
-            task = done.pop() if done else task
+            task = history.pop() if history else task
         elif key == "j":
             task = await jump(target, task)
         elif key not in VERDICTS:
             say(KEYS)
         elif await send_decision(target, task, key, by, [rule.id for rule in criteria]):
-            done.append(task)
+            history.append(task)
             task = None
 
 
@@ -71,11 +71,11 @@ async def jump(target: "Review", task: Task) -> Task | None:
 
 
 async def next_record(target: "Review", by: str) -> Task | None:
-    seen, tasks = await target.tasks_soon(by)
+    progress, tasks = await target.tasks_soon(by)
     if tasks and tasks[0].kind in SCREENED:
         return tasks[0]
-    gate = GATES[tasks[0].kind] if tasks else seen.gate
-    say(f"nothing to screen for {by}. {where(seen)}{next_commands(gate, target.id)}")
+    gate = GATES[tasks[0].kind] if tasks else progress.gate
+    say(f"nothing to screen for {by}. {where(progress)}{next_commands(gate, target.id)}")
     return None
 
 
@@ -85,10 +85,10 @@ def next_commands(gate: str, review: str) -> str:
     return f"; next: {', '.join(rows)}" if rows else ""
 
 
-def where(seen: "ReviewProgress") -> str:
+def where(progress: "ReviewProgress") -> str:
     """Say where a review stands, and who has works to decide on."""
-    people = (f"{name} has {count:,} to decide" for name, count in seen.awaited.items())
-    return plain("; ".join((f"{seen.title}: {seen.phase}", seen.text, *people)))
+    people = (f"{name} has {count:,} to decide" for name, count in progress.awaited.items())
+    return plain("; ".join((f"{progress.title}: {progress.phase}", progress.text, *people)))
 
 
 async def send_decision(target: "Review", task: Task, key: str, by: str, criteria: list[str]) -> bool:
@@ -122,8 +122,9 @@ def show_record(task: Task) -> None:
     else:
         for line in work.text.splitlines():
             print_text(plain(line))
-    for made in task.decisions:
-        say(f"  {plain(made.by)}: {made.verdict} {made.criterion} {plain(' / '.join(made.words))}")
+    for decision in task.decisions:
+        words = plain(" / ".join(decision.words))
+        say(f"  {plain(decision.by)}: {decision.verdict} {decision.criterion} {words}")
 
 
 async def read_key(prompt: str = "> ") -> str:

@@ -48,17 +48,17 @@ allow_option = click.option(
 )
 
 
-def listening_address(text: str, *, secured: bool, how: str) -> tuple[str, int]:
+def listening_address(text: str, *, is_secure: bool, how: str) -> tuple[str, int]:
     """Host and port of `HOST:PORT`.
 
     Raises BadInput for another form, and for an address that other machines reach when the server is not
-    `secured`; `how` says what secures it.
+    `is_secure`; `how` says how to secure it.
     """
     host, colon, port = text.rpartition(":")
     host = host.strip("[]")
     if not colon or not host or not port.isdigit() or int(port) > 65_535:
         raise BadInput(f"{text!r} is not an address to listen on; write HOST:PORT, such as 127.0.0.1:8081")
-    if host not in LOOPBACK and not secured:
+    if host not in LOOPBACK and not is_secure:
         raise BadInput(f"{host} is reached from other machines: {how}")
     return host, int(port)
 
@@ -134,7 +134,7 @@ def mcp(http: str | None, allowed: tuple[Path, ...], address: str | None) -> int
     """
     settings, place = load_settings(), None
     if http is not None:
-        place = listening_address(http, secured=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}")
+        place = listening_address(http, is_secure=bool(os.environ.get(MCP_TOKEN)), how=f"set {MCP_TOKEN}")
 
     async def body() -> int:
         with packages_of("mcp", "the MCP server"):
@@ -186,14 +186,14 @@ def serve_http(
     if add_token is not None:
         if tokens is None:
             raise BadInput("name the file with --tokens FILE")
-        chosen = tuple(scope for scope in tokens_of.SCOPES if scope in scopes)
-        if wrong := [scope for scope in scopes if scope not in chosen]:
-            raise BadInput(f"--scope {unknown(wrong[0], tokens_of.SCOPES)}")
-        click.echo(tokens_of.add_token(tokens, add_token, chosen, max_cost))
+        known_scopes = tuple(scope for scope in tokens_of.SCOPES if scope in scopes)
+        if unknown_scopes := [scope for scope in scopes if scope not in known_scopes]:
+            raise BadInput(f"--scope {unknown(unknown_scopes[0], tokens_of.SCOPES)}")
+        click.echo(tokens_of.add_token(tokens, add_token, known_scopes, max_cost))
         return 0
     if scopes or max_cost is not None:
         raise BadInput("--scope and --max-cost are for --add-token")
-    host, port = listening_address(listen, secured=tokens is not None, how="give tokens with --tokens FILE")
+    host, port = listening_address(listen, is_secure=tokens is not None, how="give tokens with --tokens FILE")
     listening = listen_at(host, port)
     settings = load_settings()
     if tokens is None:
@@ -215,9 +215,9 @@ def token(variable: str) -> str:
     """Return the token callers need: the environment's, or a new one, which is printed. Raises BadInput."""
     value = os.environ.get(variable)
     if not value:
-        new = secrets.token_urlsafe(24)
-        click.echo(f"token: {new}", err=True)
-        return new
+        secret = secrets.token_urlsafe(24)
+        click.echo(f"token: {secret}", err=True)
+        return secret
     if len(value) < MIN_TOKEN_CHARS:
         raise BadInput(f"{variable} is too short; use at least {MIN_TOKEN_CHARS} characters")
     return value
@@ -261,7 +261,7 @@ def web(
     if add_user is not None:
         _add_user(users, add_user)
         return
-    listed = UserList.read(users) if users else None
+    user_list = UserList.read(users) if users else None
     provider = None
     if oidc_issuer or oidc_client_id:
         secret = os.environ.get(OIDC_SECRET, "")
@@ -270,7 +270,7 @@ def web(
                 f"OpenID Connect needs --oidc-issuer, --oidc-client-id and the variable {OIDC_SECRET}"
             )
         provider = Provider(oidc_issuer, oidc_client_id, secret)
-    is_own = listed is None and provider is None
+    is_own = user_list is None and provider is None
     if host not in LOOPBACK and is_own:
         raise BadInput(f"--host {host} lets others in; configure sign-in with --users or --oidc-issuer")
     listening = listen_at(host, port)
@@ -281,7 +281,7 @@ def web(
     settings = load_settings()
     token = random_key(settings.home / "state" / "web.token").hex() if is_own else ""
     client = Determinator(settings, address=address, say=say)
-    app = build_app(client, SignIn(listed, provider, token), (*NAMES, *names), https=https)
+    app = build_app(client, SignIn(user_list, provider, token), (*NAMES, *names), https=https)
     page = f"http://{shown_host(host)}:{listening.getsockname()[1]}/{'?token=' + token if token else ''}"
     if opens and sys.stderr.isatty():
         threading.Timer(OPEN_SECONDS, webbrowser.open, (page,)).start()

@@ -58,8 +58,8 @@ def sources(as_json: bool) -> None:
             covers.append(f"\n{option.reason}", style="yellow")
         elif option.info.how_to_enable and option.info.needs_key:
             covers.append(f"\n{option.info.how_to_enable}", style="dim")
-        enabled = Text("yes", style="green") if option.enabled else Text("no", style="yellow")
-        table.add_row(option.info.name, enabled, covers)
+        mark = Text("yes", style="green") if option.enabled else Text("no", style="yellow")
+        table.add_row(option.info.name, mark, covers)
     to_stdout().print(table)
 
 
@@ -89,8 +89,8 @@ async def search(
     A source whose rate holds for a whole fleet (PubMed, arXiv ...) is asked by the workers of a configured
     server, with the key they have.
     """
-    words, narrowed = " ".join(query), filters(cast("AskOptions", narrowing))
-    result = await client.search(source, words, limit=limit, filters=narrowed, library=library)
+    words, search_filters = " ".join(query), filters(cast("AskOptions", narrowing))
+    result = await client.search(source, words, limit=limit, filters=search_filters, library=library)
     if as_json:
         print_json(
             {
@@ -107,8 +107,8 @@ async def search(
         print_text(plain(f"{record.evidence_id}  {record.title} ({record.year or 'no year'})"))
         if record.url:
             print_text(f"    {plain(record.url)}")
-    set_aside = f", {result.set_aside} could not be read" if result.set_aside else ""
-    say(plain(f"{result.status}: {len(result.records)} of {result.hits}{set_aside}; sent: {result.sent}"))
+    note = f", {result.set_aside} could not be read" if result.set_aside else ""
+    say(plain(f"{result.status}: {len(result.records)} of {result.hits}{note}; sent: {result.sent}"))
 
 
 @click.group(cls=Group)
@@ -122,10 +122,10 @@ def list_graphs(as_json: bool) -> None:
     """List the built-in graphs."""
     graphs = [builtin(name) for name in builtin_names()]
     if as_json:
-        print_json([{"name": listed.name, "description": listed.description} for listed in graphs])
+        print_json([{"name": entry.name, "description": entry.description} for entry in graphs])
         return
-    for listed in graphs:
-        print_text(f"{listed.name}  {listed.description}")
+    for entry in graphs:
+        print_text(f"{entry.name}  {entry.description}")
 
 
 @graph.command()
@@ -167,13 +167,13 @@ async def documents(client: "Determinator", folder: str | None, as_json: bool) -
     place = Path(check_library(folder) or settings.library or "")
     if place == Path():
         raise BadInput("name a folder, or set DETERMINATOR_LIBRARY")
-    files, waiting = await asyncio.to_thread(_files, settings, place)
+    files, backlog = await asyncio.to_thread(_files, settings, place)
     if as_json:
         print_json([dict(file) for file in files])
         return
     _show(files)
-    if waiting:
-        documents = "1 document is" if waiting == 1 else f"{waiting:,} documents are"
+    if backlog:
+        documents = "1 document is" if backlog == 1 else f"{backlog:,} documents are"
         say(
             f"{documents} not encoded yet; that is done in the background after a question, and until then"
             " words choose which are read for their meaning"
@@ -204,9 +204,9 @@ def _progress() -> Iterator[Callable[[int, int], None]]:
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
         task = bar.add_task("", total=None, visible=False)
 
-        def report(done: int, total: int) -> None:
-            text = f"indexing {done:,} of {total:,} file{'s' * (total != 1)}"
-            bar.update(task, completed=done, total=total, description=text, visible=True)
+        def report(count: int, total: int) -> None:
+            text = f"indexing {count:,} of {total:,} file{'s' * (total != 1)}"
+            bar.update(task, completed=count, total=total, description=text, visible=True)
 
         yield report
 

@@ -33,13 +33,13 @@ if TYPE_CHECKING:
     from client.runs.revising import Answered
 
 
-def show_answer(answered: "Answered", *, as_json: bool) -> Exit:
+def show_answer(reply: "Answered", *, as_json: bool) -> Exit:
     """Print the answer to a question, with its works."""
     from activities.report.formats.prose import NOT_READ, plain_text
     from client.reports.answer import Told, with_references
     from client.reports.answer_panel import work_line
 
-    report, state = answered.report, Told.of(answered)
+    report, state = reply.report, Told.of(reply)
     claims = state.claims
     if as_json:
         print_json(state)
@@ -53,32 +53,32 @@ def show_answer(answered: "Answered", *, as_json: bool) -> Exit:
     for reference in report.references:
         print_text(plain(work_line(reference)))
     if not claims:
-        question = answered.asked.replace('"', "'")
+        question = reply.asked.replace('"', "'")
         print_text("This is not in the evidence of the run.")
-        say(f'to search for it: determinator ask --follow-up {answered.outcome.run_id} "{question}"')
+        say(f'to search for it: determinator ask --follow-up {reply.outcome.run_id} "{question}"')
     return Exit.DONE if claims else Exit.NOT_ENOUGH_EVIDENCE
 
 
-def show_version(answered: "Answered", *, as_json: bool) -> Exit:
+def show_version(reply: "Answered", *, as_json: bool) -> Exit:
     """Print what a change, a dispute or a decision made of a report."""
     from activities.report.formats.words import dispute_line
     from client.reports.answer import Changed
 
-    outcome = answered.outcome
+    outcome = reply.outcome
     code = Exit.DONE if outcome.made else Exit.NOT_ENOUGH_EVIDENCE
     if as_json:
-        print_json(Changed.of(answered))
+        print_json(Changed.of(reply))
         return code
-    differs = show_difference(answered.before, answered.report)
-    for dispute in answered.report.disputes if not outcome.claims_changed else ():
-        if dispute not in answered.before.disputes:
+    differs = show_difference(reply.before, reply.report)
+    for dispute in reply.report.disputes if not outcome.claims_changed else ():
+        if dispute not in reply.before.disputes:
             print_text(plain(dispute_line(dispute)))
     for note in outcome.notes:
         say(plain(note))
     if not outcome.made:
         print_text("nothing was changed")
         return code
-    if not differs and answered.report.disputes == answered.before.disputes:
+    if not differs and reply.report.disputes == reply.before.disputes:
         print_text("no sentence reads otherwise")
     print_text(version_line(outcome))
     return code
@@ -87,8 +87,8 @@ def show_version(answered: "Answered", *, as_json: bool) -> Exit:
 def version_line(outcome: "RefreshOutcome") -> str:
     """Return which version of a report was made, and how it is printed."""
     run = outcome.run_id
-    printed = f"`determinator report {run}` prints it, --version {outcome.version - 1} the one before"
-    return f"Version {outcome.version} of {run}; {printed}"
+    command = f"`determinator report {run}` prints it, --version {outcome.version - 1} the one before"
+    return f"Version {outcome.version} of {run}; {command}"
 
 
 def show_difference(before: "Report", after: "Report") -> bool:
@@ -117,17 +117,17 @@ def command_of(verb: Verb) -> click.Command:
     It has its run, the positional fields of its content, and an option for each other field.
     """
     to_report = verb.to == "report"
-    others = {name: field for name, field in verb.fields.items() if name not in verb.positional}
+    option_fields = {name: field for name, field in verb.fields.items() if name not in verb.positional}
     command: Callable[..., Any] = on_client(on_report(verb) if to_report else on_run(verb))
     decides = verb.name in ("approve", "reject")
-    for wanted, option in (
+    for applies, option in (
         (to_report or verb.shows, json_option),
         (verb.signed, by_option),
         (to_report, model_option),
         (decides, dispute_option),
     ):
-        command = option(command) if wanted else command
-    command = options_of(others, command)
+        command = option(command) if applies else command
+    command = options_of(option_fields, command)
     for name in reversed(verb.positional):
         metavar = "ID" if name == "sentence" else "[ANSWER]..." if verb.shows else name.upper()
         words: dict[str, Any] = {"nargs": -1, "required": to_report} if name == verb.positional[-1] else {}
@@ -158,9 +158,9 @@ def on_run(verb: Verb) -> Callable[..., Awaitable[None]]:
         content = verb.read(values)
         name = await run_to_change(client, run)
         if dispute is not None:
-            upheld = {"upheld": verb.name == "approve", "note": values.get("note", "")}
-            decided = await client.revise(name, "decide", by, sentence=dispute, **upheld)
-            show_version(decided, as_json=False)
+            decision = {"upheld": verb.name == "approve", "note": values.get("note", "")}
+            reply = await client.revise(name, "decide", by, sentence=dispute, **decision)
+            show_version(reply, as_json=False)
             return
         target = await client.run(name)
         answer = await target.deliver(verb, content, by)
@@ -183,8 +183,8 @@ def on_report(verb: Verb) -> Callable[..., Awaitable[Exit]]:
         as_json: bool,
         **fields: Any,  # noqa: ANN401 - click passes them untyped; the message validates them
     ) -> Exit:
-        answered = await client.revise(run, verb.name, by, model=model, **typed(verb, fields))
-        return (show_answer if verb.name == "tell" else show_version)(answered, as_json=as_json)
+        reply = await client.revise(run, verb.name, by, model=model, **typed(verb, fields))
+        return (show_answer if verb.name == "tell" else show_version)(reply, as_json=as_json)
 
     return send
 
@@ -199,16 +199,16 @@ def typed(verb: Verb, fields: Mapping[str, Any]) -> dict[str, Any]:
 
 async def show(verb: Verb, run: "Run", *, as_json: bool) -> None:
     """Print what waits for an answer of this message. Raises NoAnswer: without a worker nobody knows it."""
-    seen = await run.progress()
-    if seen is None:
+    progress = await run.progress()
+    if progress is None:
         raise NoAnswer(f"no worker answers for {run.id}, and only the run knows this")
-    listed = getattr(seen, verb.shows)
+    options = getattr(progress, verb.shows)
     if as_json:
-        print_json(listed)
+        print_json(options)
         return
-    if not listed:
+    if not options:
         say(f"{run.id} has no {verb.shows} to decide")
-    for number, option in enumerate(listed, start=1):
+    for number, option in enumerate(options, start=1):
         print_text(
             candidate_line(option) if verb.shows == "candidates" else plain(f"{number}. {option.text}")
         )
@@ -240,11 +240,11 @@ async def refresh(client: "Determinator", run: str | None, search: bool, as_json
         print_json(outcome)
     else:
         show_refreshed(outcome)
-    for why in outcome.failures:
-        say(f"not every authority answered: {why}")
+    for reason in outcome.failures:
+        say(f"not every authority answered: {reason}")
     if outcome.unanswered:
-        silent = len(outcome.unanswered)
-        say(f"no authority answered for {silent} of {outcome.references} references; try again later")
+        count = len(outcome.unanswered)
+        say(f"no authority answered for {count} of {outcome.references} references; try again later")
     return Exit.FAILED if outcome.unanswered else Exit.DONE
 
 
@@ -252,9 +252,9 @@ def change_line(change: "Change") -> str:
     """`[3] A title: none -> retracted (retraction 2026-03-01, doi:10.1/x, reported by crossref)`."""
     from activities.report.versions import notice_line
 
-    why = "; ".join(notice_line(notice) for notice in change.notices)
+    notices = "; ".join(notice_line(notice) for notice in change.notices)
     line = f"[{change.number}] {change.title}: {change.before} -> {change.after}"
-    return plain(f"{line} ({why})" if why else line)
+    return plain(f"{line} ({notices})" if notices else line)
 
 
 def new_line(work: "NewWork") -> str:
@@ -273,13 +273,13 @@ def show_refreshed(outcome: "RefreshOutcome") -> None:
         print_text(change_line(change))
     texts = {claim.id: claim for change in outcome.changes for claim in change.claims}
     for claim in texts.values():
-        fate = "still stands" if claim.id not in outcome.claims_lost else "no longer stands"
-        print_text(plain(f"{fate}: {claim.id} {claim.text}"))
-    total, asked = outcome.references, len(outcome.asked)
-    done = sum(row.status in ("ok", "empty") for row in outcome.searches)
+        verdict = "still stands" if claim.id not in outcome.claims_lost else "no longer stands"
+        print_text(plain(f"{verdict}: {claim.id} {claim.text}"))
+    total, asked_count = outcome.references, len(outcome.asked)
+    successes = sum(row.status in ("ok", "empty") for row in outcome.searches)
     if outcome.made:
         print_text(version_line(outcome))
-    elif len(outcome.unanswered) < asked or done:
+    elif len(outcome.unanswered) < asked_count or successes:
         print_text(f"nothing changed since {outcome.since}")
     else:
         print_text("nobody answered or could be asked, so it is not known what has changed")
@@ -290,7 +290,7 @@ def show_refreshed(outcome: "RefreshOutcome") -> None:
             )
     if outcome.searches:
         sources = ", ".join(dict.fromkeys(row.source for row in outcome.searches))
-        line_of_searches = f"repeated {done} of {len(outcome.searches)} searches ({sources})"
+        line_of_searches = f"repeated {successes} of {len(outcome.searches)} searches ({sources})"
         print_text(plain(f"{line_of_searches}: {len(outcome.new)} new works"))
-    if asked:
-        print_text(plain(f"asked {', '.join(outcome.authorities)} about {asked} of {total} references"))
+    if asked_count:
+        print_text(plain(f"asked {', '.join(outcome.authorities)} about {asked_count} of {total} references"))

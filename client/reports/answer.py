@@ -89,7 +89,7 @@ class Answer(Frozen):
 @in_its_language
 def answer_of(report: Report) -> Answer:
     sample = next((s for s in report.statements if s.code == SAMPLE_ONLY), None)
-    unread = next((s for s in report.statements if s.code == UNREADABLE), None)
+    unreadable = next((s for s in report.statements if s.code == UNREADABLE), None)
     return Answer(
         bottom_line=_bottom_line(report),
         is_written=bool(report.answer) and not unanswered(report),
@@ -101,7 +101,7 @@ def answer_of(report: Report) -> Answer:
         confidence_reasons=words.grounds(report),
         searched=_searched(report.methodology.searches),
         not_reached=_not_reached(report),
-        unreadable=int(str(unread.values["records"])) if unread else 0,
+        unreadable=int(str(unreadable.values["records"])) if unreadable else 0,
     )
 
 
@@ -109,11 +109,11 @@ def answer_of(report: Report) -> Answer:
 def claims_of(report: Report) -> tuple[AnswerClaim, ...]:
     """List the claims of a report, its answer and summary first; what is said twice once."""
     numbers, heads = numbers_of(report.references), _heads(report)
-    once: dict[tuple[str, tuple[int, ...]], AnswerClaim] = {}
+    rows: dict[tuple[str, tuple[int, ...]], AnswerClaim] = {}
     for claim in (*report.answer, *summary_of(report), *report.claims()):
         row = _claim(claim, numbers, heads.get(claim.text, ""))
-        once.setdefault((normalise(row.text).casefold(), row.references), row)
-    return tuple(once.values())
+        rows.setdefault((normalise(row.text).casefold(), row.references), row)
+    return tuple(rows.values())
 
 
 def _heads(report: Report) -> dict[str, str]:
@@ -145,8 +145,8 @@ def _claim(claim: Claim, numbers: Mapping[str, int], under: str = "") -> AnswerC
 
 
 def _bottom_line(report: Report) -> str:
-    if why := unanswered(report):
-        return f"{why} {notice(report)}" if any(report.claims()) else why
+    if reason := unanswered(report):
+        return f"{reason} {notice(report)}" if any(report.claims()) else reason
     if report.answer:
         numbers = numbers_of(report.references)
         parts = (
@@ -173,20 +173,20 @@ def with_references(claim: AnswerClaim) -> str:
 
 
 def _searched(searches: Iterable[SearchRecord]) -> str:
-    answered = Counter(clean(s.source) for s in searches if s.status in ANSWERED)
-    return ", ".join(f"{name} {count}x" for name, count in answered.items()) or "nothing"
+    counts = Counter(clean(s.source) for s in searches if s.status in ANSWERED)
+    return ", ".join(f"{name} {count}x" for name, count in counts.items()) or "nothing"
 
 
 def _not_reached(report: Report) -> str:
-    failed: dict[str, list[str]] = {}
+    faults: dict[str, list[str]] = {}
     for search in report.methodology.searches:
         if search.status not in ANSWERED:
-            reasons = failed.setdefault(clean(search.source), [])
+            reasons = faults.setdefault(clean(search.source), [])
             if (reason := search.status.replace("_", " ")) not in reasons:
                 reasons.append(reason)
-    outages = [f"{name} ({', '.join(reasons)})" for name, reasons in failed.items()]
-    silent = ", ".join(clean(statement.text("source")) for statement in words.unreached(report))
-    return ", ".join([*outages, *([f"{silent} (no connection)"] if silent else [])])
+    outages = [f"{name} ({', '.join(reasons)})" for name, reasons in faults.items()]
+    sources = ", ".join(clean(statement.text("source")) for statement in words.unreached(report))
+    return ", ".join([*outages, *([f"{sources} (no connection)"] if sources else [])])
 
 
 @dataclass(frozen=True, slots=True)
@@ -210,8 +210,8 @@ class Told(BaseModel):
     calls: int
 
     @classmethod
-    def of(cls, answered: "Answered") -> "Told":
-        report = answered.report
+    def of(cls, reply: "Answered") -> "Told":
+        report = reply.report
         claims = claims_of(report)
         return cls(
             run_id=report.run_id,
@@ -220,7 +220,7 @@ class Told(BaseModel):
             answer=answer_of(report),
             claims=[*claims],
             references=[*report.references],
-            calls=answered.outcome.calls,
+            calls=reply.outcome.calls,
         )
 
 
@@ -237,15 +237,15 @@ class Changed(BaseModel):
     notes: list[str]
 
     @classmethod
-    def of(cls, answered: "Answered") -> "Changed":
-        outcome = answered.outcome
+    def of(cls, reply: "Answered") -> "Changed":
+        outcome = reply.outcome
         return cls(
             run_id=outcome.run_id,
             version=outcome.version,
             made=outcome.made,
             calls=outcome.calls,
-            differences=differences(answered.before, answered.report),
-            disputes=[*answered.report.disputes],
+            differences=differences(reply.before, reply.report),
+            disputes=[*reply.report.disputes],
             notes=[*outcome.notes],
         )
 

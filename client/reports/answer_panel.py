@@ -29,17 +29,17 @@ def show_answer(report: Report, path: Path | None) -> None:
     """Print the answer, its strongest reservations and what to type next."""
     console = to_stdout()
     width = min(console.width, WIDTH) if console.is_terminal else console.width
-    for part in answer_parts(report, path, bulleted=console.is_terminal):
+    for part in answer_parts(report, path, bullets=console.is_terminal):
         # lines of text are not broken in a pipe, and a path is broken nowhere
-        whole = isinstance(part, Text) and (not console.is_terminal or bool(part.no_wrap))
-        console.print(part, soft_wrap=whole, width=None if whole else width)
+        is_unbroken = isinstance(part, Text) and (not console.is_terminal or bool(part.no_wrap))
+        console.print(part, soft_wrap=is_unbroken, width=None if is_unbroken else width)
 
 
 @in_its_language
-def answer_parts(report: Report, path: Path | None, *, bulleted: bool = True) -> list[Text | Table | Padding]:
+def answer_parts(report: Report, path: Path | None, *, bullets: bool = True) -> list[Text | Table | Padding]:
     """Make the parts of what a terminal shows of an answer, in the language of its report.
 
-    `bulleted`: lists in a column beside their bullets, for lines that are broken.
+    `bullets`: lists in a column beside their bullets, for lines that are broken.
     """
     answer, name = answer_of(report), shortest_name(report.run_id)
     parts: list[Text | Table | Padding] = []
@@ -48,40 +48,40 @@ def answer_parts(report: Report, path: Path | None, *, bulleted: bool = True) ->
     if answer.absent:
         parts.append(Text(plain(answer.absent)))
     lead = "" if report.written_by == "extractive" else f"{_('Answer')}: "
-    first, *more = answer.first
+    first, *rest = answer.first
     parts.append(Text(f"{lead}{plain(first)}", style="bold"))
-    parts += [Text(plain(line)) for line in more]
+    parts += [Text(plain(line)) for line in rest]
     claims = claims_of(report)[: len(report.answer) or FIRST_CLAIMS]
     if not report.answer:
-        parts += _listed([with_references(claim) for claim in claims], bulleted)
-    cited = {number for claim in claims for number in claim.references}
+        parts += _listed([with_references(claim) for claim in claims], bullets)
+    numbers = {number for claim in claims for number in claim.references}
     parts += [
         Text(plain(work_line(reference)), style="dim")
         for reference in report.references
-        if reference.number in cited
+        if reference.number in numbers
     ]
     parts += [Text(plain(line)) for line in (sureness(report),) if line]
     if answer.reservations:
-        parts += [Text(f"{_('What is not shown')}:", style="bold"), *_listed(answer.reservations, bulleted)]
+        parts += [Text(f"{_('What is not shown')}:", style="bold"), *_listed(answer.reservations, bullets)]
     parts += [Text(plain(line)) for line in _of_run(report) if line not in answer.reservations]
     if path is not None:
         line = (str(path), Style(link=path.absolute().as_uri()))
         parts.append(Text.assemble(f"{capitalized(_('report'))} ", line, no_wrap=True))
-    following = _("Next: {command} (also: {others})").format(
+    hint = _("Next: {command} (also: {others})").format(
         command=f"determinator report {name}", others="evidence, export, verify, documents"
     )
-    parts.append(Text(following, style="dim"))
+    parts.append(Text(hint, style="dim"))
     return parts
 
 
 def _of_run(report: Report) -> tuple[str, ...]:
     """Say what was not searched, not read or not done, and why the research ended early."""
-    silent = tuple(statement.text("source") for statement in unreached(report))
+    sources = tuple(statement.text("source") for statement in unreached(report))
     codes = {"searches_failed", "nothing_pooled", "stopped_early"}
     if any(search.source == "library" for search in report.methodology.searches):
         codes.add(UNREADABLE)
-    told = [statement for statement in report.statements if statement.code in codes]
-    return sentences([*([Statement.of("sources_not_reached", sources=silent)] if silent else []), *told])
+    statements = [Statement.of("sources_not_reached", sources=sources)] if sources else []
+    return sentences([*statements, *(row for row in report.statements if row.code in codes)])
 
 
 def work_line(work: Reference) -> str:
@@ -92,8 +92,8 @@ def work_line(work: Reference) -> str:
     return f"[{work.number}] {work.title}{f' ({facts})' if facts else ''}"
 
 
-def _listed(lines: Sequence[str], bulleted: bool) -> list[Text | Table | Padding]:
-    if not bulleted:
+def _listed(lines: Sequence[str], bullets: bool) -> list[Text | Table | Padding]:
+    if not bullets:
         return [Text(f"- {plain(text)}") for text in lines]
     table = Table.grid(padding=(0, 1))
     for text in lines:

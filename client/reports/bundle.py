@@ -82,14 +82,14 @@ async def export(client: "Determinator", name: str, output: Path | None, *, forc
     if output is not None:
         check_free(output, force=force)
     run = await client.finished(name)
-    top = file_name(run.run_id)
-    path = output or Path(f"{top}.zip")
+    folder = file_name(run.run_id)
+    path = output or Path(f"{folder}.zip")
     check_free(path, force=force)
     secrets = known_secrets(client.settings, os.environ.items())
     bundle = await asyncio.to_thread(make_bundle, run, secrets)
     try:
         if path.suffix.lower() == ".zip":
-            write_zip(path, bundle, top=top, at=run.report.generated_at)
+            write_zip(path, bundle, folder=folder, date=run.report.generated_at)
         else:
             write_folder(path, bundle)
     except OSError as error:
@@ -99,19 +99,19 @@ async def export(client: "Determinator", name: str, output: Path | None, *, forc
 
 def check_free(path: Path, *, force: bool) -> None:
     """Refuse with BadInput to overwrite what was not meant, and a place that cannot be written."""
-    another = "give another `output`"
+    hint = "give another `output`"
     if path.suffix.lower() == ".zip":
         if path.is_dir():
             raise BadInput(f"{path} is a folder; give another name to the archive")
         if path.exists() and not force:
-            raise BadInput(f"{path} exists; replace it with `force` or {another}")
+            raise BadInput(f"{path} exists; replace it with `force` or {hint}")
     elif path.exists() and not path.is_dir():
         raise BadInput(f"{path} is a file; give a folder, or a name that ends in .zip")
     elif path.exists() and any(path.iterdir()):
         if not (path / "SHA256SUMS").exists():
-            raise BadInput(f"the folder {path} is not empty; {another}")
+            raise BadInput(f"the folder {path} is not empty; {hint}")
         if not force:
-            raise BadInput(f"{path} has an earlier export; renew it with `force` or {another}")
+            raise BadInput(f"{path} has an earlier export; renew it with `force` or {hint}")
     check_writable(
         path if path.is_dir() else path.absolute().parent, f"the export cannot be written to {path}"
     )
@@ -127,12 +127,12 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     report = Report.model_validate_json(without(run.report.model_dump_json(), secrets))
     bodies = {ref.evidence_id: item for ref, item in run.items}
     bundle: dict[str, bytes] = {}
-    absent: list[str] = []
+    gaps: list[str] = []
     for form in FORMATS.values():
         try:
             data = form.renderer(report, bodies)
         except MissingExtra as error:
-            absent.append(f"{form.file} is missing: {error}")
+            gaps.append(f"{form.file} is missing: {error}")
         else:
             bundle[form.file] = clean(data.decode()) if form.is_text else data
     lines = run.lines()
@@ -148,7 +148,7 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     if run.versions:
         bundle["versions/report.v1.json"] = clean(run.first.model_dump_json(indent=2))
         bundle[HISTORY] = clean("".join(f"{version.model_dump_json()}\n" for version in run.versions))
-    readme = clean(_readme(run, report, sorted(bundle), [*run.gaps, *absent], lines))
+    readme = clean(_readme(run, report, sorted(bundle), [*run.gaps, *gaps], lines))
     bundle = {README: readme, **bundle}
     sums = "".join(f"{hashlib.sha256(data).hexdigest()}  {name}\n" for name, data in bundle.items())
     return {**bundle, SUMS: sums.encode()}
@@ -172,13 +172,13 @@ def write_folder(folder: Path, bundle: Mapping[str, bytes]) -> None:
         path.write_bytes(data)
 
 
-def write_zip(path: Path, bundle: Mapping[str, bytes], top: str, at: str) -> None:
-    """Write the files into an archive below a folder `top`, dated `at` (ISO time). Raises OSError."""
-    moment = datetime.fromisoformat(at).timetuple()[:6]
+def write_zip(path: Path, bundle: Mapping[str, bytes], folder: str, date: str) -> None:
+    """Write the files into an archive below a folder, with a date (ISO time). Raises OSError."""
+    moment = datetime.fromisoformat(date).timetuple()[:6]
     path.parent.mkdir(parents=True, exist_ok=True)
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, data in bundle.items():
-            entry = zipfile.ZipInfo(f"{top}/{name}", moment)
+            entry = zipfile.ZipInfo(f"{folder}/{name}", moment)
             entry.compress_type = zipfile.ZIP_DEFLATED
             entry.external_attr = 0o644 << 16
             archive.writestr(entry, data)

@@ -50,9 +50,9 @@ class Finished:
 
     def lines(self) -> list[EvidenceLine]:
         """Write the items as `evidence --format jsonl` has them, with the standing that is known by now."""
-        current = standings(self.report, self.versions)
+        by_id = standings(self.report, self.versions)
         lines = (evidence_line(ref, item) for ref, item in self.items)
-        return [{**line, "standing": current.get(line["evidence_id"], line["standing"])} for line in lines]
+        return [{**line, "standing": by_id.get(line["evidence_id"], line["standing"])} for line in lines]
 
 
 async def find_finished(client: "Determinator", name: str, *, whole: bool = True) -> Finished:
@@ -69,19 +69,19 @@ async def find_finished(client: "Determinator", name: str, *, whole: bool = True
         raise
     except (NoConnection, NoSuchRun) as error:
         report = await report_in_store(archive, name, error)
-        gone = isinstance(error, NoConnection)
-        why = "no Temporal server answers" if gone else "the Temporal server no longer knows the run"
-        client.say(f"{why}; what follows is what the evidence store has")
-        missing = f"Its events and the history of its iterations are missing: {why}."
-        return await _complete(archive, report, None, [missing])
+        is_offline = isinstance(error, NoConnection)
+        reason = "no Temporal server answers" if is_offline else "the Temporal server no longer knows the run"
+        client.say(f"{reason}; what follows is what the evidence store has")
+        gap = f"Its events and the history of its iterations are missing: {reason}."
+        return await _complete(archive, report, None, [gap])
     report = await _published(settings, run.connection, run.id)
     server, gaps = run.connection.client, list[str]()
 
-    async def ask(what: str, body: Callable[[], Awaitable[T]]) -> T | None:
+    async def ask(subject: str, body: Callable[[], Awaitable[T]]) -> T | None:
         try:
             return await answered(run.connection, body)
         except NoAnswer as error:
-            gaps.append(f"The run could not be asked for its {what}: {error}.")
+            gaps.append(f"The run could not be asked for its {subject}: {error}.")
             return None
 
     refs = await ask("evidence", lambda: evidence_index(server, run.id))
@@ -89,17 +89,17 @@ async def find_finished(client: "Determinator", name: str, *, whole: bool = True
         return await _complete(archive, report, refs, gaps)
     events = await ask("events", lambda: read_events(server, settings, run.id))
     records = await ask("iterations", lambda: iterations(server, run.id))
-    done = await _complete(archive, report, refs, gaps)
-    return replace(done, events=tuple(events or ()), iterations=records or ())
+    record = await _complete(archive, report, refs, gaps)
+    return replace(record, events=tuple(events or ()), iterations=records or ())
 
 
 async def report_in_store(archive: Archive, name: str, error: Exception) -> Report:
     """Read the stored report of a run by its id, a part of it, or `last`; else raise `error`."""
     names = await archive.names() if name else []
-    fitting = names[:1] if name == "last" else matching(names, name)
-    if len(fitting) > 1:
-        raise SeveralRuns(name, fitting)
-    report = await archive.report(fitting[0]) if fitting else None
+    matches = names[:1] if name == "last" else matching(names, name)
+    if len(matches) > 1:
+        raise SeveralRuns(name, matches)
+    report = await archive.report(matches[0]) if matches else None
     if report is None:
         raise error
     if report.draft:
@@ -123,16 +123,16 @@ async def _complete(
     """
     report, versions = await newest(archive, first)
     items, lost, damaged = await bodies(archive.store, refs or ())
-    missing = {r.evidence_id for r in first.references} - {ref.evidence_id for ref, _ in items}
-    searched, harmed = await cited_items(archive, first, missing)
-    damaged = list(dict.fromkeys((*damaged, *harmed)))
-    still = missing - set(damaged) - {ref.evidence_id for ref, _ in searched}
-    lacking = (
+    ids = {r.evidence_id for r in first.references} - {ref.evidence_id for ref, _ in items}
+    cited, damaged_cited = await cited_items(archive, first, ids)
+    damaged = list(dict.fromkeys((*damaged, *damaged_cited)))
+    unstored = ids - set(damaged) - {ref.evidence_id for ref, _ in cited}
+    messages = (
         (damaged, "The stored text of {} is damaged: it is not what was stored."),
         (lost, "The stored text of {} could not be read."),
-        (sorted(still), "The stored text of what is cited as {} is not in the store."),
+        (sorted(unstored), "The stored text of what is cited as {} is not in the store."),
     )
-    gaps = [*gaps, *(text.format(", ".join(names)) for names, text in lacking if names)]
+    gaps = [*gaps, *(text.format(", ".join(names)) for names, text in messages if names)]
     if refs is None:
         gaps.append("What was found but is not cited is missing.")
     return Finished(
@@ -140,7 +140,7 @@ async def _complete(
         first=first,
         report=report,
         versions=versions,
-        items=(*searched, *items),
+        items=(*cited, *items),
         total=None if refs is None else len(refs),
         gaps=tuple(gaps),
         damaged=tuple(damaged),
@@ -148,7 +148,7 @@ async def _complete(
 
 
 async def cited_items(
-    archive: Archive, report: Report, wanted: Collection[str]
+    archive: Archive, report: Report, ids: Collection[str]
 ) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str]]:
     """Read the stored items of references as the report knows them, and the ids of those that are damaged."""
     try:
@@ -156,12 +156,12 @@ async def cited_items(
     except StoreError:
         return [], []
     refs = {ref.evidence_id: ref for ref in inputs.evidence}
-    cited = [
+    references = [
         reference
         for reference in report.references
-        if reference.evidence_id in wanted and reference.evidence_id in refs
+        if reference.evidence_id in ids and reference.evidence_id in refs
     ]
-    sections: dict[str, dict[str, None]] = {reference.evidence_id: {} for reference in cited}
+    sections: dict[str, dict[str, None]] = {reference.evidence_id: {} for reference in references}
     for section in report.sections:
         for support in (support for claim in section.claims for support in claim.support):
             sections.setdefault(support.evidence_id, {})[section.id] = None
@@ -169,7 +169,7 @@ async def cited_items(
         refs[reference.evidence_id].replace(
             standing=reference.standing, sections=tuple(sections[reference.evidence_id])
         )
-        for reference in cited
+        for reference in references
     ]
     items, _, damaged = await bodies(archive.store, rows)
     return items, damaged
@@ -180,14 +180,14 @@ async def bodies(
 ) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str], list[str]]:
     """Read the bodies of references; return also the ids of those that are unreadable and damaged."""
     items: list[tuple[EvidenceRef, Evidence]] = []
-    lost: list[str] = []
+    unreadable: list[str] = []
     damaged: list[str] = []
     for ref, answer in zip(refs, await store.read_all(refs), strict=True):
         if isinstance(answer, Evidence):
             items.append((ref, answer))
         else:
-            (damaged if isinstance(answer, DamagedEvidence) else lost).append(ref.evidence_id)
-    return items, lost, damaged
+            (damaged if isinstance(answer, DamagedEvidence) else unreadable).append(ref.evidence_id)
+    return items, unreadable, damaged
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,19 +36,19 @@ class NoReport(NoSuchRun):
 
 
 async def load_report(
-    settings: Settings, connection: Connection, run_id: str, ended: Outcome | None = None
+    settings: Settings, connection: Connection, run_id: str, result: Outcome | None = None
 ) -> Report:
-    """Read the report as the run published it, or its draft; `ended`: the outcome where it is known.
+    """Read the report as the run published it, or its draft; `result`: the outcome where it is known.
 
     Raises NoReport, NoSuchRun.
     """
     try:
-        ended = ended or await outcome(connection.client, run_id)
+        result = result or await outcome(connection.client, run_id)
     except WorkflowFailureError as error:
         # a cancelled run has published what it found; another failure has published nothing
         if not isinstance(error.cause, CancelledError):
             raise NoReport(f"{run_id} failed and left no report: {error.cause}") from error
-    if ended is not None and (report := await stored_report(settings, ended.report_blob)) is not None:
+    if result is not None and (report := await stored_report(settings, result.report_blob)) is not None:
         return report
     try:
         view = await query(connection.client, run_id, "report", ReportView)
@@ -77,15 +77,15 @@ async def in_version(
         return report
     archive = Archive(settings.evidence_url)
     try:
-        later = await archive.versions(report)
-        if number is not None and not 1 <= number <= len(later) + 1:
-            count = "there is only one" if not later else f"there are {len(later) + 1}"
+        versions = await archive.versions(report)
+        if number is not None and not 1 <= number <= len(versions) + 1:
+            count = "there is only one" if not versions else f"there are {len(versions) + 1}"
             raise BadInput(f"{report.run_id} has no version {number} of its report; {count}")
-        if not later or number == 1:
+        if not versions or number == 1:
             return report
-        version = later[-1] if number is None else later[number - 2]
-        which = f"version {version.number} of {len(later) + 1}, refreshed {version.made_at}"
-        say(f"{which}; the first: --version 1")
+        version = versions[-1] if number is None else versions[number - 2]
+        label = f"version {version.number} of {len(versions) + 1}, refreshed {version.made_at}"
+        say(f"{label}; the first: --version 1")
         return await archive.version(version)
     except StoreError:
         if number not in (None, 1):
@@ -103,10 +103,10 @@ async def stored_report(settings: Settings, blob: str) -> Report | None:
     try:
         return Report.model_validate_json(await EvidenceStore.at(settings.evidence_url).get_bytes(blob))
     except DamagedEvidence as error:
-        where = without_credentials(settings.evidence_url)
+        address = without_credentials(settings.evidence_url)
         raise NoReport(
-            f"the stored report is damaged: {blob} in {where}. Restore it from a backup, or read the other "
-            f"copy of the run, {where}/reports/RUN/report.json"
+            f"the stored report is damaged: {blob} in {address}. Restore it from a backup, or read the other "
+            f"copy of the run, {address}/reports/RUN/report.json"
         ) from error
     except StoreError:
         return None
@@ -129,13 +129,13 @@ async def has_report(settings: Settings, run_id: str) -> bool:
 def set_aside(settings: Settings, run_id: str) -> list[Path]:
     """Rename the report files of a run that goes back, and return the new paths. Raises OSError."""
     name = file_name(run_id)
-    moved = []
+    paths = []
     for path in sorted(_files_of(settings, run_id)):
         ending = path.name.removeprefix(f"{name}.")
         if not ending.startswith(SET_ASIDE):
             names = (path.with_name(f"{name}.{SET_ASIDE}-{number}.{ending}") for number in count(1))
-            moved.append(path.rename(next(target for target in names if not target.exists())))
-    return moved
+            paths.append(path.rename(next(target for target in names if not target.exists())))
+    return paths
 
 
 def save_report(settings: Settings, report: Report, output: Path | None = None, *, say: Say = quiet) -> Path:
@@ -163,10 +163,10 @@ def write_report(report: Report, form: str, path: Path, *, say: Say = quiet) -> 
     if path.is_file():
         if path.read_bytes() == data:
             return
-        numbered = (path.with_name(f"{path.stem}.{number}{path.suffix}") for number in count(1))
-        earlier = next(candidate for candidate in numbered if not candidate.exists())
-        path.rename(earlier)
-        say(f"{path} was there already; it is now {earlier}")
+        candidates = (path.with_name(f"{path.stem}.{number}{path.suffix}") for number in count(1))
+        backup = next(candidate for candidate in candidates if not candidate.exists())
+        path.rename(backup)
+        say(f"{path} was there already; it is now {backup}")
     path.write_bytes(data)
 
 
@@ -236,14 +236,14 @@ class RunReport(Report):
 
     def work_rows(self) -> list[dict[str, str | int | bool | None]]:
         """Make a row for each reference, for `pandas.DataFrame`, with judgement and cells of the table."""
-        judged = {work.evidence_id: work for work in self.judgements}
+        judgements = {work.evidence_id: work for work in self.judgements}
         cells = {row.evidence_id: row.cells for row in TABLE.shown(self).rows}
         rows = []
         for reference in self.references:
             row = reference.model_dump(mode="json", exclude={"identifiers", "authors"})
             row["authors"] = "; ".join(reference.authors)
             row.update(reference.identifiers.model_dump(mode="json"))
-            if (work := judged.get(reference.evidence_id)) is not None:
+            if (work := judgements.get(reference.evidence_id)) is not None:
                 row.update(answers=work.answers, direction=work.direction)
             row.update({name: cell.text for name, cell in cells.get(reference.evidence_id, {}).items()})
             rows.append({name: value for name, value in row.items() if not isinstance(value, (list, dict))})
@@ -251,13 +251,13 @@ class RunReport(Report):
 
     def claim_rows(self) -> list[dict[str, str | int | None]]:
         """Make a row for each quote of each claim."""
-        cited = {reference.evidence_id: reference for reference in self.references}
+        references = {reference.evidence_id: reference for reference in self.references}
         return [
             {
                 "section": section.title,
                 "claim": claim.text,
-                "reference": cited[support.evidence_id].number,
-                "title": cited[support.evidence_id].title,
+                "reference": references[support.evidence_id].number,
+                "title": references[support.evidence_id].title,
                 "evidence_id": support.evidence_id,
                 "quote": support.quote,
             }

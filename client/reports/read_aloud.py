@@ -25,8 +25,8 @@ _MARKUP = re.compile(r"[*_`#>|]+")
 
 def spoken_text(report: Report) -> str:
     """Join title, answer or conclusions, and summary, each once, without the numbers of references."""
-    concluded = " ".join(line for part in parts_of(report) for line in part.lines(report))
-    answer = " ".join(claim.text for claim in report.answer) or concluded
+    conclusions = " ".join(line for part in parts_of(report) for line in part.lines(report))
+    answer = " ".join(claim.text for claim in report.answer) or conclusions
     parts = (report.title, answer, report.executive_summary)
     texts = dict.fromkeys(" ".join(_MARKUP.sub(" ", _NUMBERS.sub("", part)).split()) for part in parts)
     return "\n\n".join(text if text.endswith((".", "?", "!")) else f"{text}." for text in texts if text)
@@ -40,9 +40,9 @@ def wav(report: Report) -> bytes:
         command = _engine(file, Path(folder) / "text.txt")
         (Path(folder) / "text.txt").write_text(text, "utf-8")
         with (Path(folder) / "text.txt").open("rb") as script:
-            done = run(command, stdin=script, capture_output=True, timeout=SECONDS, cwd=folder)
-        if done.returncode or not file.is_file():
-            lines = done.stderr.decode(errors="replace").strip().splitlines()
+            result = run(command, stdin=script, capture_output=True, timeout=SECONDS, cwd=folder)
+        if result.returncode or not file.is_file():
+            lines = result.stderr.decode(errors="replace").strip().splitlines()
             raise NotInstalled(
                 "a working speech engine is", f"{command[0]} says: {(lines or ['nothing'])[-1]}"
             )

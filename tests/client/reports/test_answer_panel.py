@@ -22,7 +22,7 @@ from tests.client.seen import a_report
 
 
 def screen(report: Report) -> list[str]:
-    parts = answer_parts(report, Path("/home/me/reports/ask.md"), bulleted=False)
+    parts = answer_parts(report, Path("/home/me/reports/ask.md"), bullets=False)
     return [part.plain for part in parts if isinstance(part, Text)]
 
 
@@ -114,6 +114,6 @@ async def test_a_cancelled_run_whose_report_cannot_be_written_says_so(
     monkeypatch.setattr(load, "load_report", stored)
     run: Any = SimpleNamespace(id="x", settings=Settings(home=tmp_path), connection=None, link="")
     (tmp_path / "file").touch()
-    code = await show_ended(run, Ended(), output=tmp_path / "file" / "report.md", put=None)
+    code = await show_ended(run, Ended(), output=tmp_path / "file" / "report.md", write=None)
     assert code == Exit.FAILED
     assert "the report could not be saved" in capsys.readouterr().err
