@@ -160,6 +160,6 @@ class FullTextActivities:
 def _addresses_in(body: Json) -> tuple[str, ...]:
     """Return what https://unpaywall.org/data-format says of a DOI: PDF files first, then the best page."""
     best = Json(body.at("/best_oa_location") or {})
-    files = (place.text("/url_for_pdf") for place in (best, *body.each("/oa_locations")))
+    files = (place.text("/url_for_pdf") for place in (best, *body.objects("/oa_locations")))
     urls = dict.fromkeys(filter(None, (*files, best.text("/url"))))
     return tuple(urls)[:MAX_ADDRESSES]

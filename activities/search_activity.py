@@ -27,7 +27,7 @@ from activities.heartbeat import on_last_attempt, reporting_errors, seconds_left
 from activities.messages import plural
 from activities.permits import NotPermitted, Permits
 from activities.roles.selection import without_duplicates
-from activities.sources.base import Lister, Listing, Reading, Source, exchanges_of, reporting, unread
+from activities.sources.base import Lister, Listing, Reading, Source, exchanges_of, reporting, unread_note
 from activities.sources.choice import best_first
 from activities.sources.filters import in_years
 from activities.sources.http.cache import forgotten_when_malformed, no_older_than
@@ -174,7 +174,7 @@ class SearchActivities:
             chosen = [result.name for result in outcome.results if result.name in texts]
             refs = tuple(by_name.pop(name) for name in chosen if name in by_name)
             listed = sum(result.name in results and result.name not in texts for result in outcome.results)
-            missing = unread([pages[name] for name in chosen if name in pages], len(chosen))
+            missing = unread_note([pages[name] for name in chosen if name in pages], len(chosen))
             rows.append(
                 Hits(
                     source=task.source,

@@ -376,7 +376,7 @@ class Determinator:
         """
         from activities.sources.evidence import index_of
 
-        return await index_of(self.settings).search(query, limit, only=only)
+        return await index_of(self.settings).search(query, limit, ids=only)
 
     async def _shared_http(self) -> "Http | None":
         """Return one HTTP client for all searches within `async with`; None outside of it.

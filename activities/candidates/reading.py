@@ -12,7 +12,7 @@ from activities.candidates.fields import STOPPED_TRIALS, of_application, of_mole
 from activities.contracts.candidates import FieldEntry
 from activities.contracts.evidence import Evidence, Support
 from activities.credentials import redacted
-from activities.sources.names_asked import is_name_of
+from activities.sources.drug_names import is_name_of
 from activities.sources.openfda import SECTIONS
 from activities.text.entities import names_drug, of_kind
 from activities.text.normal_form import MIN_QUOTE_CHARS

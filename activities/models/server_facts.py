@@ -16,7 +16,7 @@ from activities.contracts.bounds import MAX_CALL_TOKENS, MAX_PARAMETERS, MAX_SLO
 from activities.contracts.evidence import Frozen
 from activities.logs import log
 from activities.models.address import Address
-from activities.sources.records import pointed
+from activities.sources.records import value_at
 
 ASK_SECONDS = 3.0
 LARGEST_ANSWER = 2**20
@@ -63,11 +63,11 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
         props = await _json(client, "GET", f"{address.root}/props")
         listed = await _json(client, "GET", f"{address.shown}/models")
         facts = _present(
-            context_tokens=_tokens(pointed(props, "/default_generation_settings/n_ctx")),
-            slots=whole(pointed(props, "/total_slots"), MAX_SLOTS, 1),
+            context_tokens=_tokens(value_at(props, "/default_generation_settings/n_ctx")),
+            slots=whole(value_at(props, "/total_slots"), MAX_SLOTS, 1),
         )
         facts |= _from_models(listed, model)
-        if not props and pointed(listed, "/data/0/owned_by") in (None, "", "library"):
+        if not props and value_at(listed, "/data/0/owned_by") in (None, "", "library"):
             running = await _json(client, "GET", f"{address.root}/api/ps")
             if running:
                 shown = await _json(client, "POST", f"{address.root}/api/show", {"model": model})
@@ -113,39 +113,40 @@ async def _json(
 def _entry(listed: JsonValue, model: str, *names: str) -> JsonValue:
     """Return the entry of a model in a list of models; None where it has none."""
     entries = listed if isinstance(listed, list) else []
-    return next((e for e in entries if any(pointed(e, f"/{name}") == model for name in names)), None)
+    return next((e for e in entries if any(value_at(e, f"/{name}") == model for name in names)), None)
 
 
 def _from_models(listed: JsonValue, model: str) -> dict[str, float]:
-    data = pointed(listed, "/data")
+    data = value_at(listed, "/data")
     only = data[0] if isinstance(data, list) and len(data) == 1 else None
     entry = _entry(data, model, "id") or only
-    size = whole(pointed(entry, "/meta/n_params"), MAX_PARAMETERS, 1)
+    size = whole(value_at(entry, "/meta/n_params"), MAX_PARAMETERS, 1)
     return _present(
-        context_tokens=_tokens(pointed(entry, "/max_model_len")),
-        slots=0 if pointed(entry, "/owned_by") in MANY_AT_ONCE else None,
+        context_tokens=_tokens(value_at(entry, "/max_model_len")),
+        slots=0 if value_at(entry, "/owned_by") in MANY_AT_ONCE else None,
         parameters=size / 1e9 if size is not None else None,
     )
 
 
 def _from_ollama(running: JsonValue, shown: JsonValue, model: str) -> dict[str, float]:
-    loaded = _tokens(pointed(_entry(pointed(running, "/models"), model, "name", "model"), "/context_length"))
-    match = _NUM_CTX.search(str(pointed(shown, "/parameters") or ""))
-    info = pointed(shown, "/model_info")
+    entry = _entry(value_at(running, "/models"), model, "name", "model")
+    loaded = _tokens(value_at(entry, "/context_length"))
+    match = _NUM_CTX.search(str(value_at(shown, "/parameters") or ""))
+    info = value_at(shown, "/model_info")
     sizes = info.items() if isinstance(info, dict) else ()
     largest = [_tokens(value) for name, value in sizes if name.endswith(".context_length")]
     assumed = _tokens(int(match.group(1))) if match else min([OLLAMA_CONTEXT, *filter(None, largest)])
-    size = pointed(shown, "/details/parameter_size")
+    size = value_at(shown, "/details/parameter_size")
     return _present(context_tokens=loaded or assumed, parameters=parameters_in(str(size)) if size else None)
 
 
 def _from_lm_studio(listed: JsonValue, model: str) -> dict[str, float]:
     """Return the context of a model; one not loaded yet is loaded by the first call, with the default."""
-    entry = _entry(pointed(listed, "/data"), model, "id")
-    largest = _tokens(pointed(entry, "/max_context_length"))
+    entry = _entry(value_at(listed, "/data"), model, "id")
+    largest = _tokens(value_at(entry, "/max_context_length"))
     if largest is None:
         return {}
-    loaded = _tokens(pointed(entry, "/loaded_context_length"))
+    loaded = _tokens(value_at(entry, "/loaded_context_length"))
     return {"context_tokens": loaded or min(LM_STUDIO_CONTEXT, largest)}
 
 

@@ -40,8 +40,8 @@ class ArXiv(ApiSource):
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         params = parameters(query)
-        asked = (query.model_dump(mode="json"), params["search_query"])
-        yield await self.ask(XmlReader(Exchange, read_exchange, asked), "query", params, accept=(400,))
+        arguments = (query.model_dump(mode="json"), params["search_query"])
+        yield await self.ask(XmlReader(Exchange, read_exchange, arguments), "query", params, accept=(400,))
 
 
 def parameters(query: Query) -> dict[str, str]:
@@ -61,9 +61,9 @@ def parameters(query: Query) -> dict[str, str]:
     }
 
 
-def read_exchange(response: httpx.Response, asked: dict[str, object], sent: str) -> Exchange:
+def read_exchange(response: httpx.Response, values: dict[str, object], sent: str) -> Exchange:
     """Read the answer to a query (as JSON), which was sent in the words of `sent`."""
-    query = Query.model_validate(asked)
+    query = Query.model_validate(values)
     entries, total = read_feed(response)
     return read_records(NAME, query, entries[: query.limit], read_entry, hits=total, sent=sent)
 
@@ -94,8 +94,8 @@ def read_entry(entry: etree._Element) -> Evidence:
     if number is None or not NUMBER.fullmatch(number) or not title:
         raise ValueError(f"an entry has no arXiv number or no title: {address[:80]!r}")
     comment, text = inline(entry, "arxiv:comment"), inline(entry, "atom:summary")
-    withdrawn = says_preprint_withdrawn(comment, text)
-    notices = (StandingNotice(kind="withdrawal", reported_by=NAME),) if withdrawn else ()
+    is_withdrawn = says_preprint_withdrawn(comment, text)
+    notices = (StandingNotice(kind="withdrawal", reported_by=NAME),) if is_withdrawn else ()
     version = re.search(r"v(\d+)$", address)
     return new_record(
         NAME,

@@ -73,7 +73,7 @@ class Lister(Protocol):
         """Return what matches, best first. Raises SourceError."""
         ...
 
-    async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
+    async def read_results(self, previews: Sequence[Preview]) -> Mapping[str, Evidence | None]:
         """Return the texts of results by name; None for one that cannot be read.
 
         What could not be read in time is left out. Raises SourceError.
@@ -95,14 +95,14 @@ async def read_all_listed(source: Lister, query: Query) -> AsyncIterator[Exchang
             records=records,
             hits=listing.hits,
             set_aside=len(listing.results) - len(records),
-            detail=unread(records, len(listing.results)),
+            detail=unread_note(records, len(listing.results)),
         )
 
 
-def unread(records: Sequence[Evidence], chosen: int) -> str:
+def unread_note(records: Sequence[Evidence], results: int) -> str:
     """Say how many of the chosen results could not be read; empty when all were."""
-    count = chosen - sum(PAGE_NOT_READ not in record.facts for record in records)
-    return f"{count} of {chosen} pages could not be read" if count else ""
+    count = results - sum(PAGE_NOT_READ not in record.facts for record in records)
+    return f"{count} of {results} pages could not be read" if count else ""
 
 
 async def exchanges_of(source: Source, query: Query) -> AsyncIterator[Exchange]:
@@ -126,27 +126,27 @@ async def search(source: Source, query: Query) -> SearchResult:
         hits, set_aside = max(hits, step.hits), set_aside + step.set_aside
         sent = step.sent or sent
         details += [step.detail] if step.detail else []
-    cut = tuple(records[: query.limit])
-    return SearchResult(cut, "ok" if cut else "empty", hits, set_aside, sent, tuple(details))
+    del records[query.limit :]
+    return SearchResult(tuple(records), "ok" if records else "empty", hits, set_aside, sent, tuple(details))
 
 
 Report = Callable[[int, int], None]
-"""Receives how much is done, and of how much."""
+"""Receives the number of files that are read, and that of all."""
 
 
 @dataclass(slots=True)
 class Reading:
     """The files of a library that are read, for heartbeats."""
 
-    done: int = 0
-    total: int = 0
+    files_read: int = 0
+    files: int = 0
 
-    def report(self, done: int, total: int) -> None:
-        self.done, self.total = done, total
+    def report(self, files_read: int, files: int) -> None:
+        self.files_read, self.files = files_read, files
 
     def details(self) -> dict[str, int] | None:
         """Return a heartbeat's details: plain JSON; None while there is nothing to read."""
-        return {"files_read": self.done, "files": self.total} if self.total else None
+        return {"files_read": self.files_read, "files": self.files} if self.files else None
 
 
 _REPORT: ContextVar[Report | None] = ContextVar("report", default=None)

@@ -12,19 +12,19 @@ from pydantic import JsonValue
 
 from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
+from activities.sources.drug_names import drug_of_query, is_name_of
 from activities.sources.names import info_of
-from activities.sources.names_asked import drug_asked, is_name_of
 from activities.sources.records import ApiSource, Json, SetAside, database_record, read_records
 
 NAME = "chembl"
 TITLE = "ChEMBL"
 SITE = "https://www.ebi.ac.uk/chembl/explore"
 API = "https://www.ebi.ac.uk/chembl/api/data"
-FOUND = 20
+MAX_MOLECULES = 20
 """Molecules of the search by similarity that are examined."""
-ROWS = 100
+MAX_ROWS = 100
 """Mechanisms or targets of one exchange."""
-SHOWN_NAMES = 12
+MAX_NAMES = 12
 
 
 class Chembl(ApiSource):
@@ -32,26 +32,27 @@ class Chembl(ApiSource):
     info = info_of(NAME)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        asked = drug_asked(query.text)
-        similar = await self.listed("molecule/search.json", {"q": asked, "limit": FOUND}, "/molecules")
-        drugs = [molecule for molecule in map(Json, similar.items) if is_name_of(asked, names(molecule))]
-        yield read_records(NAME, query, drugs, read_molecule, sent=asked)
+        name = drug_of_query(query.text)
+        params: dict[str, str | int] = {"q": name, "limit": MAX_MOLECULES}
+        molecules = await self.list_items("molecule/search.json", params, "/molecules")
+        drugs = [molecule for molecule in map(Json, molecules.items) if is_name_of(name, names(molecule))]
+        yield read_records(NAME, query, drugs, read_molecule, sent=name)
         parents = "/molecule_hierarchy/parent_chembl_id"
         ids = [drug.text(at) for drug in drugs for at in ("/molecule_chembl_id", parents)]
         if not any(ids):
             return
-        name = shown(drugs[0].text("/pref_name") or asked)
-        exchange = await self._about(query, name, "mechanism", "molecule_chembl_id", ids)
+        shown_name = display_name(drugs[0].text("/pref_name") or name)
+        exchange = await self._details(query, shown_name, "mechanism", "molecule_chembl_id", ids)
         yield exchange
         if any(ids := [record.facts.get("target_chembl_id", "") for record in exchange.records]):
-            yield await self._about(query, name, "target", "target_chembl_id", ids)
+            yield await self._details(query, shown_name, "target", "target_chembl_id", ids)
 
-    async def _about(self, query: Query, name: str, kind: str, key: str, ids: Iterable[str]) -> Exchange:
+    async def _details(self, query: Query, name: str, kind: str, key: str, ids: Iterable[str]) -> Exchange:
         """Return the mechanisms or the targets of a drug with this name. Raises SourceError."""
-        wanted = {f"{key}__in": ",".join(dict.fromkeys(filter(None, ids))), "limit": str(ROWS)}
-        rows = await self.listed(f"{kind}.json", wanted, f"/{kind}s")
-        read = partial(read_mechanism if kind == "mechanism" else read_target, name=name)
-        return read_records(NAME, query, rows.items, read, hits=rows.total)
+        params = {f"{key}__in": ",".join(dict.fromkeys(filter(None, ids))), "limit": str(MAX_ROWS)}
+        rows = await self.list_items(f"{kind}.json", params, f"/{kind}s")
+        reader = partial(read_mechanism if kind == "mechanism" else read_target, name=name)
+        return read_records(NAME, query, rows.items, reader, hits=rows.total)
 
 
 def names(molecule: Json) -> tuple[str, ...]:
@@ -63,14 +64,14 @@ def names(molecule: Json) -> tuple[str, ...]:
         return ()
 
 
-def shown(name: str) -> str:
+def display_name(name: str) -> str:
     """Return a name as a reader expects it: ChEMBL writes preferred names in capitals."""
     return name.capitalize() if name.isupper() else name
 
 
 def read_molecule(molecule: Json) -> Evidence:
     number = molecule.required("/molecule_chembl_id")
-    name = shown(molecule.text("/pref_name") or number)
+    name = display_name(molecule.text("/pref_name") or number)
     approval = molecule.number("/first_approval")
     phase = molecule.text("/max_phase")
     return database_record(
@@ -82,7 +83,7 @@ def read_molecule(molecule: Json) -> Evidence:
         venue=TITLE,
         molecule_chembl_id=number,
         generic_name=name,
-        synonyms=names(molecule)[1 : SHOWN_NAMES + 1],
+        synonyms=names(molecule)[1 : MAX_NAMES + 1],
         max_phase=f"{float(phase):g}" if phase else "",
         first_approval=approval,
         withdrawn="yes" if molecule.is_true("/withdrawn_flag") else "",
@@ -93,8 +94,8 @@ def read_molecule(molecule: Json) -> Evidence:
 def _molecule_lines(molecule: Json, number: str, name: str) -> Iterator[str]:
     kind = molecule.text("/molecule_type").lower()
     yield f"{name}{f' ({kind})' if kind else ''}, ChEMBL identifier {number}."
-    if others := names(molecule)[1 : SHOWN_NAMES + 1]:
-        yield f"Other names: {'; '.join(others)}."
+    if synonyms := names(molecule)[1 : MAX_NAMES + 1]:
+        yield f"Other names: {'; '.join(synonyms)}."
     # 4 approved, 3, 2, 1 and 0.5 (early phase 1) trials, -1 not known
     if (phase := float(molecule.text("/max_phase") or -1)) >= 0:
         yield f"Highest clinical phase reached for any disease: {phase:g} (4 is approved)."
@@ -109,12 +110,12 @@ def _molecule_lines(molecule: Json, number: str, name: str) -> Iterator[str]:
 def read_mechanism(item: JsonValue, name: str) -> Evidence:
     """Read a mechanism of action. Raises ValueError for another shape, SetAside when it is not named."""
     mechanism = Json(item)
-    number, what = mechanism.required("/mec_id"), mechanism.text("/mechanism_of_action")
-    if not what:
+    number, description = mechanism.required("/mec_id"), mechanism.text("/mechanism_of_action")
+    if not description:
         raise SetAside("without text to quote")
     action = mechanism.text("/action_type").lower()
     kind = f"Type of action: {action}." if action else ""
-    lines = (f"Mechanism of action of {name}: {what}.", kind, mechanism.text("/mechanism_comment"))
+    lines = (f"Mechanism of action of {name}: {description}.", kind, mechanism.text("/mechanism_comment"))
     return database_record(
         NAME,
         url=f"{API}/mechanism/{number}",
@@ -122,7 +123,7 @@ def read_mechanism(item: JsonValue, name: str) -> Evidence:
         text="\n".join(filter(None, lines)),
         venue=TITLE,
         generic_name=name,
-        mechanism=what,
+        mechanism=description,
         action_type=action,
         target_chembl_id=mechanism.text("/target_chembl_id"),
         molecule_chembl_id=mechanism.text("/molecule_chembl_id"),
@@ -132,11 +133,11 @@ def read_mechanism(item: JsonValue, name: str) -> Evidence:
 def read_target(item: JsonValue, name: str) -> Evidence:
     """Read what a drug acts on. Raises ValueError for another shape, SetAside without a name."""
     target = Json(item)
-    number, what = target.required("/target_chembl_id"), target.text("/pref_name")
-    if not what:
+    number, target_name = target.required("/target_chembl_id"), target.text("/pref_name")
+    if not target_name:
         raise SetAside("without text to quote")
-    parts = [part for part in target.each("/target_components") if part.text("/accession")]
-    synonyms = (json for part in parts for json in part.each("/target_component_synonyms"))
+    parts = [part for part in target.objects("/target_components") if part.text("/accession")]
+    synonyms = (json for part in parts for json in part.objects("/target_component_synonyms"))
     symbols = (
         synonym.text("/component_synonym")
         for synonym in synonyms
@@ -145,14 +146,14 @@ def read_target(item: JsonValue, name: str) -> Evidence:
     genes = list(dict.fromkeys(filter(None, symbols)))
     kind, organism = target.text("/target_type").lower(), target.text("/organism")
     of = f" of {organism}" if organism else ""
-    coded = f", gene {', '.join(genes)}" if genes else ""
+    gene_text = f", gene {', '.join(genes)}" if genes else ""
     return database_record(
         NAME,
         url=f"{SITE}/target/{number}",
-        title=f"{what} - {TITLE} target {number}",
-        text=f"{name} acts on {what}{of}{f' ({kind})' if kind else ''}{coded}.",
+        title=f"{target_name} - {TITLE} target {number}",
+        text=f"{name} acts on {target_name}{of}{f' ({kind})' if kind else ''}{gene_text}.",
         venue=TITLE,
-        target=what,
+        target=target_name,
         target_chembl_id=number,
         organism=organism,
         genes=genes,

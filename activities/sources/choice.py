@@ -10,15 +10,15 @@ from collections.abc import Mapping, Sequence
 from activities.contracts.evidence import Evidence
 from activities.contracts.search import Preview
 
-ENCODED = 1.5
+ENCODED_SHARE = 1.5
 """Times the results that are read, whose titles the encoder reads at most, which takes some milliseconds
 each."""
 
 
 def best_first(
-    question: str, searches: Sequence[Sequence[str]], results: Mapping[str, Preview], most: int
+    question: str, searches: Sequence[Sequence[str]], results: Mapping[str, Preview], limit: int
 ) -> list[Preview]:
-    """Return the results, the most promising first, of which `most` are to be read.
+    """Return the results, the most promising first, of which `limit` are to be read.
 
     `searches`: the names of results as each search ordered them.
     """
@@ -26,27 +26,27 @@ def best_first(
 
     from activities.text.ranking import RELEVANT, Index, fuse, nearness, words
 
-    listed = list(results.values())
-    if not listed:
+    previews = list(results.values())
+    if not previews:
         return []
-    places = {preview.name: place for place, preview in enumerate(listed)}
+    places = {preview.name: place for place, preview in enumerate(previews)}
     rankings = [
-        Index([words(f"{preview.title} {preview.snippet}") for preview in listed]).scores(words(question))
+        Index([words(f"{preview.title} {preview.snippet}") for preview in previews]).scores(words(question))
     ]
     for names in searches:
-        scores = np.zeros(len(listed))
+        scores = np.zeros(len(previews))
         for rank, name in enumerate(names):
             scores[places[name]] = len(names) - rank
         rankings.append(scores)
-    before = fuse(rankings)
-    ranked = [listed[place] for place in np.argsort(-before, kind="stable")]
-    if len(ranked) <= most:
+    fused_scores = fuse(rankings)
+    ranked = [previews[place] for place in np.argsort(-fused_scores, kind="stable")]
+    if len(ranked) <= limit:
         return ranked
-    looked_at = ranked[: int(most * ENCODED)]
-    ((_, meant),) = nearness([question], [_titled(preview) for preview in looked_at])
+    head = ranked[: int(limit * ENCODED_SHARE)]
+    ((_, likeness),) = nearness([question], [_titled(preview) for preview in head])
     # those that are near stay in their order, the others follow by how near they are
-    nearest = sorted(zip(meant, looked_at, strict=True), key=lambda pair: -min(pair[0], RELEVANT))
-    return [*(preview for _, preview in nearest), *ranked[len(looked_at) :]]
+    nearest = sorted(zip(likeness, head, strict=True), key=lambda pair: -min(pair[0], RELEVANT))
+    return [*(preview for _, preview in nearest), *ranked[len(head) :]]
 
 
 def _titled(preview: Preview) -> Evidence:

@@ -38,7 +38,7 @@ FIELDS = (
     "OutcomeMeasuresModule"
 )
 REFUSES_EVERYTHING = (
-    "ClinicalTrials.gov answered 403 ({said}). It may refuse this client's TLS handshake, and then it "
+    "ClinicalTrials.gov answered 403 ({summary}). It may refuse this client's TLS handshake, and then it "
     "refuses every search. If the same address opens in a browser, run a forwarding proxy and set "
     "DETERMINATOR_CLINICALTRIALS_URL to it, or leave the source out with "
     "DETERMINATOR_DISABLED_SOURCES='[\"clinicaltrials\"]'; Europe PMC finds many trials by NCT number."
@@ -46,7 +46,7 @@ REFUSES_EVERYTHING = (
 
 
 RESULTS = "/resultsSection/outcomeMeasuresModule/outcomeMeasures"
-NAMES, ABOUT = "/identificationModule", "/descriptionModule"
+IDENTITY, DESCRIPTION = "/identificationModule", "/descriptionModule"
 STATUS, DESIGN = "/statusModule", "/designModule"
 """Places of what a registration says; everything but the NCT number may be absent."""
 _ESCAPED = re.compile(r"\\([!-/:-@\[-`{-~])")
@@ -62,12 +62,12 @@ class ClinicalTrials(ApiSource):
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         params = parameters(query)
         sent = "; ".join(f"{k}={params[k]}" for k in params if k.startswith(("query", "filter")))
-        seen = 0
-        while seen < query.limit:
+        count = 0
+        while count < query.limit:
             studies, total, token = await self.ask(read_studies, "studies", params, accept=(403,))
-            wanted = studies[: query.limit - seen]
-            seen += len(studies)
-            yield read_records(NAME, query, wanted, read_study, hits=total or seen, sent=sent)
+            items = studies[: query.limit - count]
+            count += len(studies)
+            yield read_records(NAME, query, items, read_study, hits=total or count, sent=sent)
             if not (token and studies):
                 return
             params["pageToken"] = token
@@ -76,62 +76,62 @@ class ClinicalTrials(ApiSource):
 def read_studies(response: httpx.Response) -> tuple[list[JsonValue], int, str]:
     """Return the studies of a page, how many match and the next page. Raises Malformed, Refused."""
     if response.status_code == 403:
-        raise Refused(REFUSES_EVERYTHING.format(said=summary(response, 80)))
+        raise Refused(REFUSES_EVERYTHING.format(summary=summary(response, 80)))
 
     def read(page: Json) -> tuple[list[JsonValue], int, str]:
         total = page.number("/totalCount") or 0
-        return page.listed("/studies").items, total, page.text("/nextPageToken")
+        return page.matches("/studies").items, total, page.text("/nextPageToken")
 
     return read_shape(response, read, TITLE)
 
 
 def parameters(query: Query) -> dict[str, str]:
     """Return the parameters of a search; the same for each of its pages but for the page token."""
-    searched = {
+    texts = {
         "query.term": query.text,
         "query.intr": query.filters.options.get("intervention", ""),
         "query.cond": query.filters.options.get("condition", ""),
     }
     params = {
-        **{name: text for name, text in searched.items() if text.strip()},
+        **{name: text for name, text in texts.items() if text.strip()},
         "fields": FIELDS,
         "pageSize": str(min(query.limit, PAGE_SIZE)),
         "countTotal": "true",
     }
     statuses = query.filters.options.get("trial_status", "").replace("|", ",").split(",")
-    if wanted := [s.strip().upper().replace(" ", "_") for s in statuses if s.strip()]:
-        params["filter.overallStatus"] = ",".join(wanted)
-    advanced = []
+    if status_codes := [s.strip().upper().replace(" ", "_") for s in statuses if s.strip()]:
+        params["filter.overallStatus"] = ",".join(status_codes)
+    clauses = []
     if codes := phases(query.filters):
         joined = " OR ".join(codes)
-        advanced.append(f"AREA[Phase]{joined}" if len(codes) == 1 else f"AREA[Phase]({joined})")
+        clauses.append(f"AREA[Phase]{joined}" if len(codes) == 1 else f"AREA[Phase]({joined})")
     if query.filters.year_from or query.filters.year_to:
         low = f"{query.filters.year_from}-01-01" if query.filters.year_from else "MIN"
         high = f"{query.filters.year_to}-12-31" if query.filters.year_to else "MAX"
-        advanced.append(f"AREA[StudyFirstPostDate]RANGE[{low},{high}]")
-    if advanced:
-        params["filter.advanced"] = " AND ".join(advanced)
+        clauses.append(f"AREA[StudyFirstPostDate]RANGE[{low},{high}]")
+    if clauses:
+        params["filter.advanced"] = " AND ".join(clauses)
     return params
 
 
 def read_study(item: JsonValue) -> Evidence:
     """Read a registration. Raises ValueError without an NCT number, SetAside without text."""
-    record = Json(unescaped(item))
-    study, results = Json(record.at("/protocolSection")), record.each(RESULTS)
-    number = study.text(f"{NAMES}/nctId")
+    record = Json(unescape(item))
+    study, results = Json(record.at("/protocolSection")), record.objects(RESULTS)
+    number = study.text(f"{IDENTITY}/nctId")
     nct = normal_nct(number)
     if nct is None:
         raise ValueError(f"{number[:20]!r} is not an NCT number")
-    texts = (f"{ABOUT}/briefSummary", f"{ABOUT}/detailedDescription", f"{STATUS}/whyStopped")
-    if not (any(map(study.text, texts)) or study.each("/outcomesModule/primaryOutcomes")):
+    texts = (f"{DESCRIPTION}/briefSummary", f"{DESCRIPTION}/detailedDescription", f"{STATUS}/whyStopped")
+    if not (any(map(study.text, texts)) or study.objects("/outcomesModule/primaryOutcomes")):
         raise SetAside("without text to quote")
-    references = study.each("/referencesModule/references")
-    linked = [reference for reference in references if reference.text("/type") in ("RESULT", "DERIVED")]
+    references = study.objects("/referencesModule/references")
+    publications = [reference for reference in references if reference.text("/type") in ("RESULT", "DERIVED")]
     sponsor = study.text("/sponsorCollaboratorsModule/leadSponsor/name")
     start = study.text(f"{STATUS}/startDateStruct/date")
     return database_record(
         NAME,
-        title=study.text(f"{NAMES}/briefTitle") or study.text(f"{NAMES}/officialTitle") or nct,
+        title=study.text(f"{IDENTITY}/briefTitle") or study.text(f"{IDENTITY}/officialTitle") or nct,
         text="\n\n".join(filter(None, paragraphs(study, results))),
         authors=(sponsor,),
         year=year_of(study.text(f"{STATUS}/studyFirstPostDateStruct/date")) or year_of(start),
@@ -150,7 +150,7 @@ def read_study(item: JsonValue) -> Evidence:
         enrollment_type=study.text(f"{DESIGN}/enrollmentInfo/type"),
         sponsor=sponsor,
         conditions=study.texts("/conditionsModule/conditions"),
-        interventions=[named(i) for i in study.each("/armsInterventionsModule/interventions")],
+        interventions=[intervention_name(i) for i in study.objects("/armsInterventionsModule/interventions")],
         sex=study.text("/eligibilityModule/sex"),
         minimum_age=study.text("/eligibilityModule/minimumAge"),
         maximum_age=study.text("/eligibilityModule/maximumAge"),
@@ -158,12 +158,12 @@ def read_study(item: JsonValue) -> Evidence:
         completion_date=study.text(f"{STATUS}/completionDateStruct/date"),
         last_update=study.text(f"{STATUS}/lastUpdatePostDateStruct/date"),
         results="posted" if results else "",
-        linked_pmids=[normal_pmid(reference.text("/pmid")) for reference in linked],
-        linked_dois=[normal_doi(reference.text("/citation")) for reference in linked],
+        linked_pmids=[normal_pmid(reference.text("/pmid")) for reference in publications],
+        linked_dois=[normal_doi(reference.text("/citation")) for reference in publications],
     )
 
 
-def unescaped(value: JsonValue) -> JsonValue:
+def unescape(value: JsonValue) -> JsonValue:
     """Return a study's record without the backslashes of Markdown.
 
     The API escapes `<`, `>`, `*`, `[` and the like in what people have written.
@@ -171,19 +171,19 @@ def unescaped(value: JsonValue) -> JsonValue:
     if isinstance(value, str):
         return _ESCAPED.sub(r"\1", value) if "\\" in value else value
     if isinstance(value, list):
-        return [unescaped(item) for item in value]
-    return {key: unescaped(item) for key, item in value.items()} if isinstance(value, dict) else value
+        return [unescape(item) for item in value]
+    return {key: unescape(item) for key, item in value.items()} if isinstance(value, dict) else value
 
 
 def paragraphs(study: Json, results: Iterable[Json]) -> Iterator[str]:
     """Yield the registration as text: what was written word for word, each field as a line of its own."""
-    yield study.text(f"{ABOUT}/briefSummary")
+    yield study.text(f"{DESCRIPTION}/briefSummary")
     yield "\n".join(field_lines(study))
     for label, kind in (("Primary outcome", "primaryOutcomes"), ("Secondary outcome", "secondaryOutcomes")):
-        yield "\n".join(outcome_line(label, outcome) for outcome in study.each(f"/outcomesModule/{kind}"))
+        yield "\n".join(outcome_line(label, outcome) for outcome in study.objects(f"/outcomesModule/{kind}"))
     for measure in results:
         yield "\n".join(result_lines(measure))
-    yield study.text(f"{ABOUT}/detailedDescription")
+    yield study.text(f"{DESCRIPTION}/detailedDescription")
 
 
 def field_lines(study: Json) -> Iterator[str]:
@@ -193,23 +193,23 @@ def field_lines(study: Json) -> Iterator[str]:
         yield f"Why the study stopped: {reason}"
     info = f"{DESIGN}/designInfo"
     masking = study.text(f"{info}/maskingInfo/masking")
-    kind = [
+    design = [
         study.text(f"{DESIGN}/studyType"),
         *study.texts(f"{DESIGN}/phases"),
         study.text(f"{info}/allocation"),
         study.text(f"{info}/primaryPurpose"),
         f"masking: {masking}" if masking else "",
     ]
-    if any(kind):
-        yield f"Study design: {', '.join(words(code) for code in kind if code)}."
-    if enrolled := study.text(f"{DESIGN}/enrollmentInfo/count"):
-        how = words(study.text(f"{DESIGN}/enrollmentInfo/type"))
-        yield f"Enrollment: {enrolled} participants{in_brackets(how)}."
+    if any(design):
+        yield f"Study design: {', '.join(words(code) for code in design if code)}."
+    if enrollment := study.text(f"{DESIGN}/enrollmentInfo/count"):
+        enrollment_type = words(study.text(f"{DESIGN}/enrollmentInfo/type"))
+        yield f"Enrollment: {enrollment} participants{in_brackets(enrollment_type)}."
     if conditions := study.texts("/conditionsModule/conditions"):
         yield f"Conditions: {'; '.join(conditions)}."
-    for intervention in study.each("/armsInterventionsModule/interventions"):
+    for intervention in study.objects("/armsInterventionsModule/interventions"):
         description = intervention.text("/description")
-        yield f"Intervention: {named(intervention)}{f' - {description}' if description else ''}"
+        yield f"Intervention: {intervention_name(intervention)}{f' - {description}' if description else ''}"
 
 
 def outcome_line(label: str, outcome: Json) -> str:
@@ -224,19 +224,19 @@ def result_lines(measure: Json) -> Iterator[str]:
     unit = (kind, measure.text("/dispersionType"), measure.text("/unitOfMeasure"))
     head = f"{measure.text('/title')}{in_brackets(measure.text('/timeFrame'))}"
     yield f"Result, {words(measure.text('/type'))} outcome: {head}. {', '.join(filter(None, unit))}."
-    groups = {group.text("/id"): group.text("/title") for group in measure.each("/groups")}
-    sizes = {count.text("/groupId"): count.text("/value") for count in measure.each("/denoms/0/counts")}
-    for measured in measure.each("/classes"):
-        for category in measured.each("/categories"):
-            part = ", ".join(filter(None, (measured.text("/title"), category.text("/title"))))
-            for number in category.each("/measurements"):
+    groups = {group.text("/id"): group.text("/title") for group in measure.objects("/groups")}
+    sizes = {count.text("/groupId"): count.text("/value") for count in measure.objects("/denoms/0/counts")}
+    for outcome_class in measure.objects("/classes"):
+        for category in outcome_class.objects("/categories"):
+            part = ", ".join(filter(None, (outcome_class.text("/title"), category.text("/title"))))
+            for number in category.objects("/measurements"):
                 group = number.text("/groupId")
                 size = f" (n = {sizes[group]})" if group in sizes else ""
                 yield f"{groups.get(group, group)}{size}{f', {part}' if part else ''}: {value(number)}"
-    for analysis in measure.each("/analyses"):
+    for analysis in measure.objects("/analyses"):
         if text := analysis_text(analysis):
-            between = " versus ".join(groups.get(group, group) for group in analysis.texts("/groupIds"))
-            yield f"Analysis{f', {between}' if between else ''}: {text}"
+            comparison = " versus ".join(groups.get(group, group) for group in analysis.texts("/groupIds"))
+            yield f"Analysis{f', {comparison}' if comparison else ''}: {text}"
 
 
 def value(measurement: Json) -> str:
@@ -268,7 +268,7 @@ def in_brackets(text: str) -> str:
     return f" ({text})" if text else ""
 
 
-def named(intervention: Json) -> str:
+def intervention_name(intervention: Json) -> str:
     """Return the kind and the name of an intervention: `Drug: Osimertinib`."""
     kind = intervention.text("/type").replace("_", " ").capitalize()
     return ": ".join(filter(None, (kind, intervention.text("/name"))))

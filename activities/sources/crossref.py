@@ -23,8 +23,8 @@ from activities.sources.names import info_of
 from activities.sources.records import (
     ApiSource,
     Json,
-    Listed,
-    identified,
+    Matches,
+    identifiers_of,
     new_record,
     read_records,
     read_shape,
@@ -39,13 +39,13 @@ class Crossref(ApiSource):
 
     url = "https://api.crossref.org"
     info = info_of(NAME)
-    who: ClassVar = {"mailto": "email"}
+    identity: ClassVar = {"mailto": "email"}
     rate_with_email = 10
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        asked = parameters(query)
-        works, total = await self.ask(read_works, "works", asked)
-        sent = f"query={asked['query']}; filter={asked['filter']}"
+        params = parameters(query)
+        works, total = await self.ask(read_works, "works", params)
+        sent = f"query={params['query']}; filter={params['filter']}"
         yield read_records(NAME, query, works[: query.limit], read_work, hits=total, sent=sent)
 
     async def notices(self, doi: str) -> tuple[StandingNotice, ...] | None:
@@ -74,8 +74,8 @@ def message(body: Json) -> Json:
     return Json(body.at("/message"))
 
 
-def read_works(response: httpx.Response) -> Listed:
-    return read_shape(response, lambda body: message(body).listed("/items", "/total-results"), TITLE)
+def read_works(response: httpx.Response) -> Matches:
+    return read_shape(response, lambda body: message(body).matches("/items", "/total-results"), TITLE)
 
 
 def read_notices(response: httpx.Response) -> tuple[StandingNotice, ...] | None:
@@ -96,10 +96,10 @@ def read_work(item: JsonValue) -> Evidence:
     doi = normal_doi(work.text("/DOI"))
     if doi is None:
         raise ValueError(f"{work.text('/DOI')[:40]!r} is not a DOI")
-    own_notices, about = notices(work), noticed(work)
+    notices_on_work, updates = notices(work), noticed_works(work)
     kind = (work.text("/type"), work.text("/subtype"))
     type_: EvidenceType = "preprint" if kind == ("posted-content", "preprint") else "article"
-    people = ((p.text("/name"), p.text("/given"), p.text("/family")) for p in work.each("/author"))
+    people = ((p.text("/name"), p.text("/given"), p.text("/family")) for p in work.objects("/author"))
     return new_record(
         NAME,
         title=plain(work.text("/title/0")),
@@ -107,24 +107,24 @@ def read_work(item: JsonValue) -> Evidence:
         authors=(name or f"{whole_name} {family}".strip() for name, whole_name, family in people),
         year=work.number("/issued/date-parts/0/0"),
         venue=work.text("/container-title/0") or work.text("/publisher"),
-        identifiers=identified(doi=doi),
+        identifiers=identifiers_of(doi=doi),
         url=f"https://doi.org/{doi}",
         evidence_type=type_,
-        standing=standing_of(own_notices),
-        notices=own_notices,
+        standing=standing_of(notices_on_work),
+        notices=notices_on_work,
         cited_by=work.text("/is-referenced-by-count"),
         work_type=work.text("/type"),
         publisher=work.text("/publisher"),
         trial_numbers=work.texts("/clinical-trial-number", "/clinical-trial-number"),
-        notice=sorted({kind_of(update.text("/type")) or "" for update in about}),
-        notice_of=[normal_doi(update.text("/DOI")) for update in about],
+        notice=sorted({kind_of(update.text("/type")) or "" for update in updates}),
+        notice_of=[normal_doi(update.text("/DOI")) for update in updates],
     )
 
 
-def noticed(work: Json) -> list[Json]:
+def noticed_works(work: Json) -> list[Json]:
     """Return the other works that a record is a notice about; none for what is no notice."""
     identity = (None, normal_doi(work.text("/DOI")))
-    updates = (update for update in work.each("/update-to") if kind_of(update.text("/type")))
+    updates = (update for update in work.objects("/update-to") if kind_of(update.text("/type")))
     return [update for update in updates if normal_doi(update.text("/DOI")) not in identity]
 
 
@@ -135,12 +135,12 @@ def notices(work: Json) -> tuple[StandingNotice, ...]:
     notice about another work the title says nothing about itself.
     """
     identifier, title = normal_doi(work.required("/DOI")), work.text("/title/0")
-    itself = (update for update in work.each("/update-to") if normal_doi(update.text("/DOI")) == identifier)
+    updates = (u for u in work.objects("/update-to") if normal_doi(u.text("/DOI")) == identifier)
     entries = []
-    for update in (*work.each("/updated-by"), *itself):
+    for update in (*work.objects("/updated-by"), *updates):
         if kind := kind_of(update.text("/type")):
             doi, source = normal_doi(update.text("/DOI")), update.text("/source")
-            date = (part.text() for part in update.each("/updated/date-parts/0"))
+            date = (part.text() for part in update.objects("/updated/date-parts/0"))
             entries.append(
                 StandingNotice(
                     kind=kind,
@@ -149,6 +149,6 @@ def notices(work: Json) -> tuple[StandingNotice, ...]:
                     reported_by=f"{NAME} ({source})" if source else NAME,
                 )
             )
-    if title and not noticed(work) and not any(n.kind in RETRACTING_KINDS for n in entries):
+    if title and not noticed_works(work) and not any(n.kind in RETRACTING_KINDS for n in entries):
         entries += marked_title(title, NAME)
     return tuple(entries)

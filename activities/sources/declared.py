@@ -76,7 +76,7 @@ class DeclaredSource:
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Call the function once. Raises SourceError, whatever the function raises."""
         name, filters = self.info.name, query.filters
-        offered: dict[str, object] = {
+        values: dict[str, object] = {
             **filters.options,
             "query": query.text,
             "limit": query.limit,
@@ -87,7 +87,7 @@ class DeclaredSource:
             **self._bound,
         }
         try:
-            arguments = {key: offered[key] for key in self._parameters if key in offered}
+            arguments = {key: values[key] for key in self._parameters if key in values}
             records = list(await self._call(**arguments))
         except DeterminatorError:
             raise

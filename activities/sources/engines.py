@@ -19,7 +19,7 @@ from activities.sources.http.client import Http
 from activities.sources.http.failures import failure, summary
 from activities.sources.http.reading import read_json
 from activities.sources.names import info_of
-from activities.sources.records import pointed
+from activities.sources.records import value_at
 from activities.sources.web import WebSource, years_of
 
 MAX_RESULTS = 20
@@ -43,8 +43,8 @@ class BraveSource(WebSource):
     fields = ("url", "title", "description", "page_age")
     info = info_of("brave")
 
-    async def ask_engine(self, query: Query, wanted: int) -> Listing:
-        params: dict[str, str | int] = {"q": query.text, "count": min(wanted, MAX_RESULTS)}
+    async def ask_engine(self, query: Query, max_results: int) -> Listing:
+        params: dict[str, str | int] = {"q": query.text, "count": min(max_results, MAX_RESULTS)}
         if years := years_of(query):
             params["freshness"] = f"{years[0]}-01-01to{years[1]}-12-31"
         return await self.ask(self._read, "web/search", params)
@@ -52,9 +52,9 @@ class BraveSource(WebSource):
     def _read(self, answer: httpx.Response) -> Listing:
         body = read_json(answer, "brave")
         # Without a match the answer has no `web`; what is never missing is its kind.
-        if pointed(body, "/type") != "search":
+        if value_at(body, "/type") != "search":
             raise Malformed("brave sent an answer that is not a search's")
-        return self.results(pointed(body, "/web/results") or [])
+        return self.results(value_at(body, "/web/results") or [])
 
 
 class TavilySource(WebSource):
@@ -68,19 +68,19 @@ class TavilySource(WebSource):
     fields = ("url", "title", "content", "published_date")
     info = info_of("tavily")
 
-    async def ask_engine(self, query: Query, wanted: int) -> Listing:
+    async def ask_engine(self, query: Query, max_results: int) -> Listing:
         if len(query.text) > MAX_TAVILY_CHARS:
             raise Refused(f"tavily accepts {MAX_TAVILY_CHARS} characters and the query has {len(query.text)}")
-        wish: dict[str, str | int] = {
+        body: dict[str, str | int] = {
             "query": query.text,
             "search_depth": "basic",
-            "max_results": min(wanted, MAX_RESULTS),
+            "max_results": min(max_results, MAX_RESULTS),
         }
         if query.filters.year_from is not None:
-            wish["start_date"] = f"{query.filters.year_from}-01-01"
+            body["start_date"] = f"{query.filters.year_from}-01-01"
         if query.filters.year_to is not None:
-            wish["end_date"] = f"{query.filters.year_to}-12-31"
-        return await self.ask(self._read, "search", json_body=wish, accept=_OVER_PLAN)
+            body["end_date"] = f"{query.filters.year_to}-12-31"
+        return await self.ask(self._read, "search", json_body=body, accept=_OVER_PLAN)
 
     def _read(self, answer: httpx.Response) -> Listing:
         if answer.status_code in _OVER_PLAN:
@@ -104,7 +104,7 @@ class SearxngSource(WebSource):
         self.address = settings.source_url("searxng", settings.searxng_url or "").removesuffix("/search")
         self.missing = "" if self.address else "needs an instance; set SEARXNG_URL to its address"
 
-    async def ask_engine(self, query: Query, wanted: int) -> Listing:
+    async def ask_engine(self, query: Query, max_results: int) -> Listing:
         params = {"q": query.text, "format": "json"}
         if categories := query.filters.options.get("categories"):
             params["categories"] = categories
@@ -128,16 +128,16 @@ class SearxngSource(WebSource):
                 f"searxng sent a page in place of results, likely a check for robots: {summary(answer, 60)}"
             )
         body = read_json(answer, "searxng")
-        results, failed = pointed(body, self.place), _failed(pointed(body, "/unresponsive_engines"))
-        if results == [] and failed:
-            why = "; ".join(f"{engine}: {reason}" for engine, reason in failed)[:300]
-            kind = RateLimited if all("too many" in reason for _, reason in failed) else Unavailable
-            raise kind(f"every engine of the searxng instance failed ({why})")
-        detail = f"engines that did not answer: {', '.join(engine for engine, _ in failed)}" if failed else ""
+        results, errors = value_at(body, self.place), _failures(value_at(body, "/unresponsive_engines"))
+        if results == [] and errors:
+            reasons = "; ".join(f"{engine}: {reason}" for engine, reason in errors)[:300]
+            kind = RateLimited if all("too many" in reason for _, reason in errors) else Unavailable
+            raise kind(f"every engine of the searxng instance failed ({reasons})")
+        detail = f"engines that did not answer: {', '.join(engine for engine, _ in errors)}" if errors else ""
         return self.results(results, detail)
 
 
-def _failed(value: object) -> list[tuple[str, str]]:
+def _failures(value: object) -> list[tuple[str, str]]:
     """Return the engines that did not answer and why; the instance gives pairs."""
     pairs = [item for item in value if isinstance(item, list) and item] if isinstance(value, list) else []
     return [(str(pair[0]), str(pair[1]) if len(pair) > 1 else "no reason given") for pair in pairs]
@@ -154,11 +154,11 @@ class DuckDuckGoSource(WebSource):
     fields = ("href", "title", "body")
     info = info_of("duckduckgo")
 
-    async def ask_engine(self, query: Query, wanted: int) -> Listing:
+    async def ask_engine(self, query: Query, max_results: int) -> Listing:
         form = {"q": query.text, "b": "", "kl": "wt-wt"}
         if years := years_of(query):
             form["df"] = f"{years[0]}-01-01..{years[1]}-12-31"
-        answer = await self.ask(checked, "html/", form=form)
+        answer = await self.ask(check_page, "html/", form=form)
         try:
             rows = await readers().read(
                 list[dict[str, str]],
@@ -171,7 +171,7 @@ class DuckDuckGoSource(WebSource):
         return self.results(rows)
 
 
-def checked(answer: httpx.Response) -> httpx.Response:
+def check_page(answer: httpx.Response) -> httpx.Response:
     """Return a page of results, to be read in a process of its own.
 
     Raises RateLimited for a puzzle, Malformed for another page.

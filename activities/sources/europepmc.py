@@ -22,8 +22,8 @@ from activities.sources.publication import year_of
 from activities.sources.records import (
     ApiSource,
     Json,
-    Listed,
-    identified,
+    Matches,
+    identifiers_of,
     new_record,
     read_records,
     read_shape,
@@ -37,24 +37,24 @@ _MAX_PAGE = 200
 class EuropePmc(ApiSource):
     url = BASE_URL
     info = info_of(NAME)
-    who: ClassVar = {"email": "email"}
+    identity: ClassVar = {"email": "email"}
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         if not query.text.strip():
             raise Refused("europepmc was asked an empty query")
-        sent = narrowed(query)
+        sent = filtered_query(query)
         # Records without an abstract are set aside, so a few more are asked for than are wanted.
-        most = min(query.limit + query.limit // 4 + 1, _MAX_PAGE)
-        works, total = await self.works(sent, most, cursorMark="*")
+        max_works = min(query.limit + query.limit // 4 + 1, _MAX_PAGE)
+        works, total = await self.works(sent, max_works, cursorMark="*")
         yield read_records(NAME, query, works, read_result, hits=total, sent=sent)
 
-    async def works(self, text: str, most: int, **params: str) -> Listed:
+    async def works(self, text: str, max_works: int, **params: str) -> Matches:
         """Return the core results of a search, and how many match. Raises SourceError."""
-        asked = {"query": text, "resultType": "core", "format": "json", "pageSize": str(most), **params}
-        return await self.ask(read_search, "search", asked)
+        fields = {"query": text, "resultType": "core", "format": "json", "pageSize": str(max_works), **params}
+        return await self.ask(read_search, "search", fields)
 
 
-def narrowed(query: Query) -> str:
+def filtered_query(query: Query) -> str:
     """Return the query as typed, with filters joined to it by AND."""
     clauses = []
     filters = query.filters
@@ -64,18 +64,18 @@ def narrowed(query: Query) -> str:
         clauses.append("OPEN_ACCESS:Y")
     for types in (in_words_of(MESH, filters.publication_types), mesh_phases(filters)):
         if types:
-            wanted = " OR ".join(f'PUB_TYPE:"{name}"' for name in types)
-            clauses.append(f"({wanted})")
+            clause = " OR ".join(f'PUB_TYPE:"{name}"' for name in types)
+            clauses.append(f"({clause})")
     return " AND ".join([f"({query.text})", *clauses]) if clauses else query.text
 
 
-def read_search(response: httpx.Response) -> Listed:
+def read_search(response: httpx.Response) -> Matches:
     """Return the results of a search. Raises Refused for an error in place of results, and Malformed."""
 
-    def read(body: Json) -> Listed:
+    def read(body: Json) -> Matches:
         if message := body.text("/errMsg"):
             raise Refused(f"europepmc said: {message[:200]}")
-        return body.listed("/resultList/result", "/hitCount")
+        return body.matches("/resultList/result", "/hitCount")
 
     return read_shape(response, read, NAME)
 
@@ -95,7 +95,7 @@ def read_result(item: JsonValue) -> Evidence:
             json.text("/reference"),
             json.text("/id") if json.text("/source") == "MED" else None,
         )
-        for json in result.each("/commentCorrectionList/commentCorrection")
+        for json in result.objects("/commentCorrectionList/commentCorrection")
     ]
     notices = publication.notices(links, NAME)
     is_preprint = source == "PPR"
@@ -105,10 +105,10 @@ def read_result(item: JsonValue) -> Evidence:
         NAME,
         title=title,
         text="\n".join(lines(result.text("/abstractText"))),
-        authors=map(_name, result.each("/authorList/author")),
+        authors=map(_name, result.objects("/authorList/author")),
         year=year_of(result.text("/pubYear")),
         venue=result.text("/journalInfo/journal/title") or result.text("/journalTitle") or server,
-        identifiers=identified(
+        identifiers=identifiers_of(
             pmid=result.text("/pmid"), pmcid=result.text("/pmcid"), doi=result.text("/doi")
         ),
         url=f"https://europepmc.org/article/{source}/{number}",
@@ -142,7 +142,7 @@ def read_body_of(response: httpx.Response, pmcid: str) -> str:
     article = root if root.tag == "article" else root.find(".//article")
     if article is None:
         return ""
-    read = read_article(article, NAME)
-    if not read.body or read.identifiers.pmcid not in (None, pmcid):
+    work = read_article(article, NAME)
+    if not work.body or work.identifiers.pmcid not in (None, pmcid):
         return ""
-    return "\n\n".join(filter(None, (read.body, read.tables)))
+    return "\n\n".join(filter(None, (work.body, work.tables)))

@@ -29,7 +29,7 @@ from activities.sources.names import info_of
 
 CANDIDATES = 300
 """Works, best first by words, that a search counts."""
-CHOSEN = 40
+MAX_RANKED = 40
 """Works that a search ranks by meaning as well, among the candidates."""
 READ_AT_ONCE = 32
 _SCHEMA = """
@@ -56,15 +56,15 @@ class EvidenceIndex:
         limit: int,
         filters: Filters | None = None,
         *,
-        only: Collection[str] | None = None,
+        ids: Collection[str] | None = None,
     ) -> list[tuple[Evidence, float]]:
         """Return the best works, each with how well it matches: higher is better within one search.
 
-        `only`: the ids among which they are chosen. Raises StoreError.
+        `ids`: those among which they are chosen. Raises StoreError.
         """
         async with self._lock:
             try:
-                return await self._search(text, limit, filters or Filters(), only)
+                return await self._search(text, limit, filters or Filters(), ids)
             except sqlite3.DatabaseError as error:
                 self._place.unlink(missing_ok=True)
                 raise StoreError(
@@ -72,7 +72,7 @@ class EvidenceIndex:
                 ) from error
 
     async def _search(
-        self, text: str, limit: int, filters: Filters, only: Collection[str] | None
+        self, text: str, limit: int, filters: Filters, ids: Collection[str] | None
     ) -> list[tuple[Evidence, float]]:
         from activities.text.ranking import best_first, rank
 
@@ -81,19 +81,19 @@ class EvidenceIndex:
         try:
             database.executescript(f"PRAGMA synchronous = OFF; {_SCHEMA}")
             await self._read_new(database)
-            chosen = await asyncio.to_thread(_chosen, database, text, max(CHOSEN, limit), only)
+            scores = await asyncio.to_thread(_best_keys, database, text, max(MAX_RANKED, limit), ids)
         finally:
             database.close()
-        works = await asyncio.gather(*map(self._store.get, chosen))
-        pairs = [(w, score) for w, score in zip(works, chosen.values(), strict=True) if passes(w, filters)]
+        works = await asyncio.gather(*map(self._store.get, scores))
+        pairs = [(w, score) for w, score in zip(works, scores.values(), strict=True) if passes(w, filters)]
         ranked = await asyncio.to_thread(rank, text, [w for w, _ in pairs], [score for _, score in pairs])
         return [(item.document, round(item.score, 4)) for item in best_first(ranked)[:limit]]
 
     async def _read_new(self, database: sqlite3.Connection) -> None:
-        old = {key for (key,) in database.execute("SELECT key FROM blobs")}
-        new = [key for key in await self._store.blob_keys() if key not in old]
-        for start in range(0, len(new), READ_AT_ONCE):
-            keys = new[start : start + READ_AT_ONCE]
+        stored_keys = {key for (key,) in database.execute("SELECT key FROM blobs")}
+        new_keys = [key for key in await self._store.blob_keys() if key not in stored_keys]
+        for start in range(0, len(new_keys), READ_AT_ONCE):
+            keys = new_keys[start : start + READ_AT_ONCE]
             bodies = await asyncio.gather(*map(self._store.get_bytes, keys), return_exceptions=True)
             database.execute("BEGIN")
             for key, body in zip(keys, bodies, strict=True):
@@ -124,31 +124,31 @@ class EvidenceIndex:
         )
         from activities.text.ranking import words
 
-        searched = f"{work.title} {work.title} {work.text} {work.facts.get('mesh', '')}"
+        text = f"{work.title} {work.title} {work.text} {work.facts.get('mesh', '')}"
         database.execute(
-            "INSERT INTO terms (rowid, words) VALUES (?, ?)", (cursor.lastrowid, " ".join(words(searched)))
+            "INSERT INTO terms (rowid, words) VALUES (?, ?)", (cursor.lastrowid, " ".join(words(text)))
         )
 
 
-def _chosen(
-    database: sqlite3.Connection, text: str, most: int, only: Collection[str] | None
+def _best_keys(
+    database: sqlite3.Connection, text: str, limit: int, ids: Collection[str] | None
 ) -> dict[str, float]:
     """Return keys and scores of the works that match best by their words and other names of them."""
     from activities.text.ranking import OTHER_NAMES, other_words, words
 
     scores: dict[str, float] = {}
-    for asked, weight in ((words(text), 1.0), (other_words(text), OTHER_NAMES)):
-        if not asked:
+    for terms, weight in ((words(text), 1.0), (other_words(text), OTHER_NAMES)):
+        if not terms:
             continue  # FTS5 refuses an empty expression
         rows = database.execute(
             "SELECT evidence_id, key, -rank FROM terms JOIN works ON number = terms.rowid "
             "WHERE terms MATCH ? ORDER BY rank LIMIT ?",
-            (" OR ".join(f'"{word}"' for word in dict.fromkeys(asked)), CANDIDATES if only is None else -1),
+            (" OR ".join(f'"{word}"' for word in dict.fromkeys(terms)), CANDIDATES if ids is None else -1),
         )
         for name, key, score in rows:
-            if only is None or name in only:
+            if ids is None or name in ids:
                 scores[str(key)] = scores.get(str(key), 0.0) + weight * float(score)
-    return dict(sorted(scores.items(), key=lambda pair: -pair[1])[:most])
+    return dict(sorted(scores.items(), key=lambda pair: -pair[1])[:limit])
 
 
 def index_of(settings: Settings) -> EvidenceIndex:

@@ -62,23 +62,23 @@ def canonical(name: str) -> str:
 
 
 def in_years(work: Evidence, filters: Filters) -> bool:
-    """Whether a work is from the years that were asked for; one without a year is."""
+    """Tell whether a work is from the years that were asked for; one without a year is."""
     year = work.year
     return year is None or (filters.year_from or year) <= year <= (filters.year_to or year)
 
 
 def passes(work: Evidence, filters: Filters) -> bool:
-    """Whether a work of one's own is from the years and of the types that were asked for."""
+    """Tell whether a work of one's own is from the years and of the types that were asked for."""
     if not in_years(work, filters):
         return False
-    wanted = {canonical(name) for name in filters.publication_types}
-    return not wanted or work.evidence_type in wanted
+    types = {canonical(name) for name in filters.publication_types}
+    return not types or work.evidence_type in types
 
 
 def phases(filters: Filters) -> tuple[str, ...]:
     """Return the phases that a search is narrowed to, in the codes of ClinicalTrials.gov, each once."""
-    named = (*filters.phases, *filters.options.get("phase", "").replace("|", ",").split(","))
-    codes = (name.upper().replace(" ", "") for name in named)
+    names = (*filters.phases, *filters.options.get("phase", "").replace("|", ",").split(","))
+    codes = (name.upper().replace(" ", "") for name in names)
     return tuple(dict.fromkeys(code for code in codes if code))
 
 
@@ -92,6 +92,6 @@ def in_words_of(vocabulary: Mapping[EvidenceType, str], names: Iterable[str]) ->
 
     A type that the source has no word for is left out; a name of the source's own vocabulary stays.
     """
-    words_of_profile = {str(name): word for name, word in vocabulary.items()}
-    words = (words_of_profile.get(name, "" if name in TYPES else name) for name in map(canonical, names))
+    words_by_type = {str(name): word for name, word in vocabulary.items()}
+    words = (words_by_type.get(name, "" if name in TYPES else name) for name in map(canonical, names))
     return tuple(dict.fromkeys(filter(None, words)))

@@ -23,7 +23,7 @@ from activities.sources.base import Exchange
 from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.mcp_process import ERRORS
 from activities.sources.publication import year_of
-from activities.sources.records import SetAside, identified, new_record, pointed, read_records
+from activities.sources.records import SetAside, identifiers_of, new_record, read_records, value_at
 
 PROCESS = "activities.sources.mcp_process"
 MAX_TEXT_CHARS = 200_000
@@ -32,49 +32,49 @@ TITLE_CHARS = 300
 
 
 class McpToolSource:
-    def __init__(self, name: str, chosen: McpSource, *, offline: bool = False) -> None:
-        self._chosen = chosen
+    def __init__(self, name: str, source: McpSource, *, offline: bool = False) -> None:
+        self._source = source
         self._offline = offline
-        self._limiter = RateLimiter(chosen.rate) if chosen.rate else None
-        where = chosen.url or chosen.command[0]
-        self.address = chosen.url or ""
+        self._limiter = RateLimiter(source.rate) if source.rate else None
+        location = source.url or source.command[0]
+        self.address = source.url or ""
         self.info = SourceInfo(
             name=name,
-            title=chosen.title or name,
-            covers=chosen.covers or f"The tool {chosen.tool} of the MCP server {where}.",
+            title=source.title or name,
+            covers=source.covers or f"The tool {source.tool} of the MCP server {location}.",
             how_to_enable=f"Configured as [mcp.{name}].",
-            rate=f"{chosen.rate:g} searches a second" if chosen.rate else "unlimited",
-            rate_per_second=chosen.rate,
-            domains=tuple(chosen.domains),
+            rate=f"{source.rate:g} searches a second" if source.rate else "unlimited",
+            rate_per_second=source.rate,
+            domains=tuple(source.domains),
         )
-        self.missing = self._lacking()
+        self.missing = self._missing_part()
 
-    def _lacking(self) -> str:
+    def _missing_part(self) -> str:
         """Return what is missing to use it; empty when nothing is."""
         from importlib.util import find_spec
 
         if find_spec("mcp") is None:
             return f"the MCP client is not installed: {install('mcp')}"
-        variable = self._chosen.token_variable
+        variable = self._source.token_variable
         if variable and not os.environ.get(variable):
-            return f"{variable} is not set, which holds the token for {self._chosen.url}"
+            return f"{variable} is not set, which holds the token for {self._source.url}"
         return ""
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         try:
             turn = self._limiter.passage() if self._limiter else nullcontext()
-            async with turn, asyncio.timeout(self._chosen.timeout):
+            async with turn, asyncio.timeout(self._source.timeout):
                 items = await self._items(query)
         except TimeoutError as error:
-            raise TooSlow(f"{self.info.name} did not answer within {self._chosen.timeout:g} s") from error
-        wanted = items[: query.limit]
-        yield read_records(self.info.name, query, wanted, self._evidence, hits=len(items), sent=query.text)
+            raise TooSlow(f"{self.info.name} did not answer within {self._source.timeout:g} s") from error
+        items, count = items[: query.limit], len(items)
+        yield read_records(self.info.name, query, items, self._evidence, hits=count, sent=query.text)
 
     async def _items(self, query: Query) -> Sequence[JsonValue]:
         """Return the items of a search, from a process of its own, which ends with it. Raises SourceError."""
-        job = {"name": self.info.name, "source": self._chosen.model_dump(), "query": query.model_dump()}
+        job = {"name": self.info.name, "source": self._source.model_dump(), "query": query.model_dump()}
         network = () if self._offline else NETWORK
-        names = (*network, *self._chosen.variables, self._chosen.token_variable or "")
+        names = (*network, *self._source.variables, self._source.token_variable or "")
         process = await start_async(
             python(PROCESS),
             for_python(*names),
@@ -102,8 +102,8 @@ class McpToolSource:
 
     def _evidence(self, item: JsonValue) -> Evidence:
         """Read an item as evidence. Raises SetAside without a text, ValueError for another shape."""
-        fields = self._chosen.map
-        text = plain(pointed(item, fields.text))[:MAX_TEXT_CHARS]
+        fields = self._source.map
+        text = plain(value_at(item, fields.text))[:MAX_TEXT_CHARS]
         if not text.strip():
             raise SetAside("without text to quote")
         title = optional(item, fields.title) or next(line for line in text.splitlines() if line.strip())
@@ -116,7 +116,7 @@ class McpToolSource:
             authors=names(item, fields.authors),
             year=year_of(optional(item, fields.year)),
             venue=optional(item, fields.venue),
-            identifiers=identified(
+            identifiers=identifiers_of(
                 doi=optional(item, fields.doi), pmid=optional(item, fields.pmid), url=address
             ),
             url=address,
@@ -134,11 +134,11 @@ def plain(value: JsonValue) -> str:
 
 def optional(item: JsonValue, pointer: str | None) -> str:
     """Return the text at a pointer; empty without one."""
-    return "" if pointer is None else plain(pointed(item, pointer)).strip()
+    return "" if pointer is None else plain(value_at(item, pointer)).strip()
 
 
 def names(item: JsonValue, pointer: str | None) -> list[str]:
     """Return authors, from a list or from text with semicolons."""
-    value = None if pointer is None else pointed(item, pointer)
+    value = None if pointer is None else value_at(item, pointer)
     parts = value if isinstance(value, list) else plain(value).split(";")
     return [name for part in parts if (name := plain(part).strip())]

@@ -20,7 +20,7 @@ from pydantic import JsonValue
 from activities.configuration.mcp import McpSource
 from activities.contracts.errors import Malformed, Refused, SourceError, Unavailable
 from activities.contracts.evidence import Query
-from activities.sources.records import pointed
+from activities.sources.records import value_at
 
 if TYPE_CHECKING:
     import httpx2
@@ -41,13 +41,13 @@ ERRORS: dict[str, type[SourceError]] = {kind.__name__: kind for kind in (Malform
 
 def main() -> None:
     job = json.loads(sys.stdin.buffer.read())
-    chosen, name = McpSource.model_validate(job["source"]), job["name"]
-    limit(chosen.timeout)
+    source, name = McpSource.model_validate(job["source"]), job["name"]
+    limit(source.timeout)
     query = Query.model_validate(job["query"])
     try:
-        answer = json.dumps({"items": asyncio.run(found_by(name, chosen, query))})
+        answer = json.dumps({"items": asyncio.run(search_server(name, source, query))})
     except Exception as error:  # noqa: BLE001 - whatever a stranger's answer causes is told in one line
-        fault = failure(name, chosen, error)
+        fault = failure(name, source, error)
         kind = type(fault).__name__
         answer = json.dumps({"error": kind if kind in ERRORS else "Unavailable", "message": str(fault)})
     if len(answer) > MAX_RESULT_CHARS:
@@ -69,52 +69,52 @@ def limit(seconds: float) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY_BYTES, hard))
 
 
-def unlimited(command: Sequence[str]) -> Sequence[str]:
+def without_limits(command: Sequence[str]) -> Sequence[str]:
     """Return the command of a server, which begins with the limits that this process had."""
     if os.name != "posix":
         return command
     return ("/bin/sh", "-c", 'ulimit -S -v unlimited 2>/dev/null; exec "$@"', "sh", *command)
 
 
-async def found_by(name: str, chosen: McpSource, query: Query) -> Sequence[JsonValue]:
+async def search_server(name: str, source: McpSource, query: Query) -> Sequence[JsonValue]:
     """Return the items of a search, with their texts. Raises what the connection raises, and SourceError."""
-    async with connected(chosen) as client:
-        arguments: dict[str, JsonValue] = {**chosen.arguments, chosen.query: query.text}
-        if chosen.limit is not None:
-            arguments[chosen.limit] = query.limit
-        await check_arguments(name, client, chosen.tool, arguments)
-        listed = items_of(await call(name, client, chosen.tool, arguments), chosen, name)
-        if chosen.fetch is None:
-            return listed
-        fetched: list[JsonValue] = []
-        for item in listed[: query.limit]:
-            request = {chosen.fetch.argument: pointed(item, chosen.fetch.value)}
-            fetched.append(whole(await call(name, client, chosen.fetch.tool, request)))
-        return fetched
+    async with connect(source) as client:
+        arguments: dict[str, JsonValue] = {**source.arguments, source.query: query.text}
+        if source.limit is not None:
+            arguments[source.limit] = query.limit
+        await check_arguments(name, client, source.tool, arguments)
+        items = items_of(await call(name, client, source.tool, arguments), source, name)
+        if source.fetch is None:
+            return items
+        contents: list[JsonValue] = []
+        for item in items[: query.limit]:
+            request = {source.fetch.argument: value_at(item, source.fetch.value)}
+            contents.append(content_of(await call(name, client, source.fetch.tool, request)))
+        return contents
 
 
 @asynccontextmanager
-async def connected(chosen: McpSource) -> AsyncIterator["Client"]:
+async def connect(source: McpSource) -> AsyncIterator["Client"]:
     from mcp import Client, StdioServerParameters
     from mcp.client.stdio import stdio_client
     from mcp.client.streamable_http import streamable_http_client
 
     async with AsyncExitStack() as stack:
-        if chosen.url:
-            token = os.environ.get(chosen.token_variable or "", "")
+        if source.url:
+            token = os.environ.get(source.token_variable or "", "")
             headers = {"Authorization": f"Bearer {token}"} if token else None
-            http = await stack.enter_async_context(http_client(chosen.url, headers))
-            transport = streamable_http_client(chosen.url, http_client=http)
+            http = await stack.enter_async_context(http_client(source.url, headers))
+            transport = streamable_http_client(source.url, http_client=http)
         else:
-            if shutil.which(chosen.command[0]) is None:
+            if shutil.which(source.command[0]) is None:
                 raise FileNotFoundError(errno.ENOENT, "there is no such program")
-            environment = {name: os.environ[name] for name in chosen.variables if name in os.environ}
-            program, *arguments = unlimited(chosen.command)
+            environment = {name: os.environ[name] for name in source.variables if name in os.environ}
+            program, *arguments = without_limits(source.command)
             errors = stack.enter_context(open(os.devnull, "w"))  # noqa: PTH123, SIM115, ASYNC230 - a device
             transport = stdio_client(
                 StdioServerParameters(command=program, args=arguments, env=environment), errlog=errors
             )
-        client = Client(transport, read_timeout_seconds=chosen.timeout)
+        client = Client(transport, read_timeout_seconds=source.timeout)
         yield await stack.enter_async_context(client)
 
 
@@ -128,10 +128,10 @@ def http_client(url: str, headers: dict[str, str] | None) -> "httpx2.AsyncClient
     from activities.proxies import reads_proxies
 
     timeout = httpx2.Timeout(HTTP_SECONDS, read=EVENT_SECONDS)
-    direct = None
+    transport = None
     if not reads_proxies(url, offline=False):
-        direct = httpx2.AsyncHTTPTransport(verify=url.startswith("https:"))  # else it reads certificates
-    return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=direct)
+        transport = httpx2.AsyncHTTPTransport(verify=url.startswith("https:"))  # else it reads certificates
+    return httpx2.AsyncClient(headers=headers, timeout=timeout, transport=transport)
 
 
 async def check_arguments(name: str, client: "Client", tool: str, arguments: Mapping[str, JsonValue]) -> None:
@@ -139,18 +139,18 @@ async def check_arguments(name: str, client: "Client", tool: str, arguments: Map
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import SchemaError
 
-    tools = {offered.name: offered for offered in (await client.list_tools()).tools}
+    tools = {offer.name: offer for offer in (await client.list_tools()).tools}
     if tool not in tools:
-        there = ", ".join(sorted(tools)) or "none"
-        raise Refused(f"[mcp.{name}]: the server has no tool {tool}; it has {there}"[:600])
+        tool_names = ", ".join(sorted(tools)) or "none"
+        raise Refused(f"[mcp.{name}]: the server has no tool {tool}; it has {tool_names}"[:600])
     schema = tools[tool].input_schema
     try:
-        wrong = next(Draft202012Validator(schema).iter_errors(dict(arguments)), None)
+        violation = next(Draft202012Validator(schema).iter_errors(dict(arguments)), None)
     except SchemaError:
         return  # the server itself judges the arguments
     unknown = sorted(set(arguments) - set(schema.get("properties", arguments)))
-    if wrong is not None or unknown:
-        reason = wrong.message if wrong is not None else f"it has no argument {unknown[0]}"
+    if violation is not None or unknown:
+        reason = violation.message if violation is not None else f"it has no argument {unknown[0]}"
         raise Refused(f"[mcp.{name}]: the tool {tool} does not take these arguments: {reason}"[:600])
 
 
@@ -164,7 +164,7 @@ async def call(
     return result
 
 
-def failure(name: str, chosen: McpSource, error: BaseException) -> SourceError:
+def failure(name: str, source: McpSource, error: BaseException) -> SourceError:
     """Return the outage that an exception of the connection stands for."""
     inner = error
     while isinstance(inner, BaseExceptionGroup):
@@ -172,7 +172,7 @@ def failure(name: str, chosen: McpSource, error: BaseException) -> SourceError:
     if isinstance(inner, SourceError):
         return inner
     if isinstance(inner, FileNotFoundError | PermissionError):
-        return Refused(f"[mcp.{name}]: {chosen.command[0]} cannot be started: {inner.strerror}")
+        return Refused(f"[mcp.{name}]: {source.command[0]} cannot be started: {inner.strerror}")
     reason = " ".join(str(inner).split())[:200] or type(inner).__name__
     return Unavailable(f"{name}: its MCP server does not answer: {reason}")
 
@@ -181,7 +181,7 @@ def text_of(result: "CallToolResult") -> str:
     return "\n".join(block.text for block in result.content if block.type == "text")
 
 
-def whole(result: "CallToolResult") -> JsonValue:
+def content_of(result: "CallToolResult") -> JsonValue:
     """Return a result as data: what is structured, else its text read as JSON, else its text.
 
     Raises Malformed for one that is too long.
@@ -199,16 +199,16 @@ def whole(result: "CallToolResult") -> JsonValue:
     return parsed
 
 
-def items_of(result: "CallToolResult", chosen: McpSource, name: str) -> Sequence[JsonValue]:
+def items_of(result: "CallToolResult", source: McpSource, name: str) -> Sequence[JsonValue]:
     """Return the items of a result. Raises Malformed when there is no list where one should be."""
-    if chosen.items is not None:
-        items = pointed(whole(result), chosen.items)
+    if source.items is not None:
+        items = value_at(content_of(result), source.items)
         if not isinstance(items, list):
-            raise Malformed(f"{name}: there is no list at {chosen.items or 'the whole'} of the tool's result")
+            raise Malformed(f"{name}: there is no list at {source.items or 'the whole'} of the tool's result")
         return items[:MAX_ITEMS]
-    whole(result)
+    content_of(result)
     texts = [block.text for block in result.content if block.type == "text" and block.text.strip()]
-    if chosen.lines:
+    if source.lines:
         texts = [line for text in texts for line in text.splitlines() if line.strip()]
     return texts[:MAX_ITEMS]
 

@@ -9,7 +9,7 @@ from activities.plugins import points
 _ROWS = tomllib.loads(Path(__file__).with_name("sources.toml").read_text("utf-8"))
 SOURCES: tuple[tuple[str, str], ...] = tuple((name, str(row["factory"])) for name, row in _ROWS.items())
 """Name and factory."""
-LISTED = frozenset(_ROWS)
+BUILT_IN = frozenset(_ROWS)
 
 
 def info_of(name: str) -> SourceInfo:

@@ -46,15 +46,15 @@ class Eutils(ApiSource):
     """The utilities for the database that a source has its name from."""
 
     url = "https://eutils.ncbi.nlm.nih.gov/entrez/eutils"
-    who: ClassVar = {"email": "email", "api_key": "ncbi_api_key"}
+    identity: ClassVar = {"email": "email", "api_key": "ncbi_api_key"}
     group = GATE
     source: str
 
     def __init__(self, settings: Settings, http: Http) -> None:
         rate = 10.0 if settings.ncbi_api_key else 3.0
-        also = ", together with PubMed" if self.source == "pmc" else ""
+        addition = ", together with PubMed" if self.source == "pmc" else ""
         self.info = info_of(self.source).replace(
-            rate=f"{rate:.0f} requests a second{also}", rate_per_second=rate
+            rate=f"{rate:.0f} requests a second{addition}", rate_per_second=rate
         )
         super().__init__(settings, http)
 
@@ -69,14 +69,14 @@ class Eutils(ApiSource):
             "sort": "relevance",
             **_dates(query),
         }
-        read = partial(read_shape, read=partial(_search, source=self.source), source=self.source)
-        ids, matches, notes = await self._ask("esearch.fcgi", params, read)
+        reader = partial(read_shape, reader=partial(_search, source=self.source), source=self.source)
+        ids, matches, notes = await self._ask("esearch.fcgi", params, reader)
         hits = min(limit, len(ids)) if matches is None else matches
         return ids[:limit], Exchange(hits=hits, sent=params["term"], detail=notes)
 
-    async def efetch(self, ids: Sequence[str], rettype: str, read: XmlReader[T]) -> T:
+    async def efetch(self, ids: Sequence[str], rettype: str, reader: XmlReader[T]) -> T:
         params = {"id": ",".join(ids), "retmode": "xml", "rettype": rettype}
-        return await self._ask("efetch.fcgi", params, read)
+        return await self._ask("efetch.fcgi", params, reader)
 
     async def titles(self, ids: Sequence[str]) -> dict[str, str]:
         """Ask esummary for the titles of records by id, as far as NCBI has them. Raises SourceError."""
@@ -89,18 +89,18 @@ class Eutils(ApiSource):
             return {name: body.text(f"/result/{name}/title") for name in ids if body.at(f"/result/{name}")}
 
         params = {"id": ",".join(ids), "retmode": "json"}
-        return await self._ask("esummary.fcgi", params, partial(read_shape, read=read, source=self.source))
+        return await self._ask("esummary.fcgi", params, partial(read_shape, reader=read, source=self.source))
 
     async def links(self, uid: str, name: str) -> tuple[str, ...]:
         """Ask elink for the ids linked to one id under a link name, best first, itself left out."""
         params = {"dbfrom": self.source, "id": uid, "linkname": name, "cmd": "neighbor"}
         return await self._ask("elink.fcgi", params, XmlReader(tuple[str, ...], read_links, (name, uid)))
 
-    async def _ask(self, utility: str, params: Mapping[str, str], read: Callable[[httpx.Response], T]) -> T:
-        asked = {"db": self.source, **params, "tool": "determinator"}
-        if len(urlencode(asked)) > MAX_QUERY_CHARS:
-            return await self.ask(read, utility, form=asked)
-        return await self.ask(read, utility, asked)
+    async def _ask(self, utility: str, params: Mapping[str, str], reader: Callable[[httpx.Response], T]) -> T:
+        fields = {"db": self.source, **params, "tool": "determinator"}
+        if len(urlencode(fields)) > MAX_QUERY_CHARS:
+            return await self.ask(reader, utility, form=fields)
+        return await self.ask(reader, utility, fields)
 
 
 def _search(body: Json, source: str) -> tuple[tuple[str, ...], int | None, str]:
@@ -113,8 +113,8 @@ def _search(body: Json, source: str) -> tuple[tuple[str, ...], int | None, str]:
     if any(digits(identifier) is None for identifier in ids):
         raise Malformed(f"{source} sent ids that are no numbers")
     # NCBI searches without the words that it does not find, and says so only here
-    noted = ((label, body.texts(f"/esearchresult/{place}")) for place, label in _NOTES.items())
-    notes = "; ".join(label + ", ".join(words) for label, words in noted if words)
+    labelled_words = ((label, body.texts(f"/esearchresult/{place}")) for place, label in _NOTES.items())
+    notes = "; ".join(label + ", ".join(words) for label, words in labelled_words if words)
     return ids, body.number("/esearchresult/count"), notes
 
 
@@ -159,8 +159,8 @@ def with_types(query: Query) -> str:
     term = query.text
     for types in (in_words_of(MESH, query.filters.publication_types), mesh_phases(query.filters)):
         if types:
-            wanted = " OR ".join(f'"{name}"[Publication Type]' for name in types)
-            term = f"({term}) AND ({wanted})"
+            clause = " OR ".join(f'"{name}"[Publication Type]' for name in types)
+            term = f"({term}) AND ({clause})"
     if query.filters.free_full_text:
         term = f"({term}) AND free full text[sb]"
     return term

@@ -75,13 +75,13 @@ class GraphSchema(BaseModel, frozen=True, extra="forbid"):
     @classmethod
     def _is_name(cls, value: str) -> str:
         if value:
-            _quoted(value)
+            _quote(value)
         return value
 
     @model_validator(mode="after")
     def _names_are_declared(self) -> Self:
         for word in (*self.kinds.values(), *self.relations):
-            _quoted(word)
+            _quote(word)
         for path in self.paths:
             if unknown := [kind for kind in path.kinds if kind not in self.kinds]:
                 raise ValueError(f"a path has the kind {unknown[0]!r}, which [kinds] does not have")
@@ -93,11 +93,11 @@ class GraphSchema(BaseModel, frozen=True, extra="forbid"):
     @cached_property
     def statements(self) -> tuple["Statement", ...]:
         """The statements, those in which a question names both ends first, short paths first."""
-        both = [(path, (0, len(path.kinds) - 1)) for path in self.paths]
-        single = [
+        by_both = [(path, (0, len(path.kinds) - 1)) for path in self.paths]
+        by_one = [
             (path, (end,)) for path in self.paths if not path.both_ends for end in (0, len(path.kinds) - 1)
         ]
-        return tuple(Statement(path, ends, _cypher(self, path, ends)) for path, ends in (*both, *single))
+        return tuple(Statement(path, ends, _cypher(self, path, ends)) for path, ends in (*by_both, *by_one))
 
 
 class Statement(NamedTuple):
@@ -124,7 +124,7 @@ def load_schema(name: str) -> GraphSchema:
         raise Refused(f"{path}: {faults_of(error, 'the file', keys_of(GraphSchema))}") from error
 
 
-def _quoted(name: str) -> str:
+def _quote(name: str) -> str:
     """Return a name as an identifier of Cypher. Raises ValueError for what is no plain name."""
     if len(name) > MAX_NAME_CHARS or not _NAME.fullmatch(name):
         raise ValueError(f"{name[:MAX_NAME_CHARS]!r} is no name of a label, a relation or a property")
@@ -132,16 +132,16 @@ def _quoted(name: str) -> str:
 
 
 def _cypher(schema: GraphSchema, path: PathPattern, ends: tuple[int, ...]) -> str:
-    nodes = [f"(n{i}:{_quoted(schema.kinds[kind])})" for i, kind in enumerate(path.kinds)]
-    between = [f"-[r{i}:{'|'.join(map(_quoted, types))}]-" for i, types in enumerate(path.relations)]
-    pattern = nodes[0] + "".join(edge + node for edge, node in zip(between, nodes[1:], strict=True))
-    name = _quoted(schema.name)
-    named = [f'toLower(replace(n{end}.{name}, "\'", "")) IN $names' for end in ends]
+    nodes = [f"(n{i}:{_quote(schema.kinds[kind])})" for i, kind in enumerate(path.kinds)]
+    edges = [f"-[r{i}:{'|'.join(map(_quote, types))}]-" for i, types in enumerate(path.relations)]
+    pattern = nodes[0] + "".join(edge + node for edge, node in zip(edges, nodes[1:], strict=True))
+    name = _quote(schema.name)
+    conditions = [f'toLower(replace(n{end}.{name}, "\'", "")) IN $names' for end in ends]
     # a path that comes back to a node of its own says nothing
-    different = [
+    inequalities = [
         f"n{i} <> n{j}" for (i, first), (j, second) in pairwise(enumerate(path.kinds)) if first == second
     ]
-    identifier = f"n{{0}}.{_quoted(schema.id)}" if schema.id else "null"
+    identifier = f"n{{0}}.{_quote(schema.id)}" if schema.id else "null"
     count = len(path.kinds)
     columns = [
         "[" + ", ".join(f"n{i}.{name}" for i in range(count)) + "] AS names",
@@ -151,7 +151,7 @@ def _cypher(schema: GraphSchema, path: PathPattern, ends: tuple[int, ...]) -> st
     ]
     order = ", ".join(f"n{i}.{name}" for i in range(count))
     return (
-        f"MATCH {pattern} WHERE {' AND '.join([*named, *different])} "
+        f"MATCH {pattern} WHERE {' AND '.join([*conditions, *inequalities])} "
         f"RETURN {', '.join(columns)} ORDER BY {order} LIMIT $limit"
     )
 
@@ -188,7 +188,7 @@ class Neo4jSource:
         self._database = settings.neo4j_database
         self.missing = ""
         self._schema: GraphSchema | None = None
-        self._made: AsyncDriver | None = None
+        self._open_driver: AsyncDriver | None = None
         try:
             self._schema = load_schema(settings.neo4j_schema)
             self.address = _address(self._url) if self._url else ""
@@ -199,10 +199,9 @@ class Neo4jSource:
                 "needs a database; set DETERMINATOR_NEO4J_URL (bolt://host:7687) and NEO4J_PASSWORD"
             )
         title = self._schema.title if self._schema else "Knowledge graph"
-        here = urlsplit(self.address).hostname in _LOOPBACK
-        self.info = info_of("neo4j").replace(
-            title=f"{title} (graph database)", domains=("biomedical", "local") if here else ("biomedical",)
-        )
+        is_local = urlsplit(self.address).hostname in _LOOPBACK
+        domains = ("biomedical", "local") if is_local else ("biomedical",)
+        self.info = info_of("neo4j").replace(title=f"{title} (graph database)", domains=domains)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         """Look for one kind of path after the other. Raises SourceError."""
@@ -241,10 +240,10 @@ class Neo4jSource:
 
     def _driver(self) -> "AsyncDriver":
         """Return the driver, which keeps its connections."""
-        if self._made is None:
+        if self._open_driver is None:
             from neo4j import AsyncGraphDatabase
 
-            self._made = AsyncGraphDatabase.driver(
+            self._open_driver = AsyncGraphDatabase.driver(
                 self.address,
                 auth=(self._user, self._password.get_secret_value() if self._password else ""),
                 connection_timeout=SECONDS * CONNECTING,
@@ -252,18 +251,18 @@ class Neo4jSource:
                 telemetry_disabled=True,
                 user_agent="determinator",
             )
-        return self._made
+        return self._open_driver
 
     async def close(self) -> None:
-        if self._made is not None:
-            await self._made.close()
-            self._made = None
+        if self._open_driver is not None:
+            await self._open_driver.close()
+            self._open_driver = None
 
     def _record(self, path: GraphPath, statement: Statement, query: str) -> Evidence:
         assert self._schema is not None
         text = "\n".join(_sentences(self._schema, path, statement))
-        origins = _of_all(self._schema.provenance, path)
-        dates = _of_all(self._schema.dates, path)
+        origins = _properties_of(self._schema.provenance, path)
+        dates = _properties_of(self._schema.dates, path)
         years = [int(year) for year in re.findall(r"\b(?:19|20)\d\d\b", dates)]
         record = new_record(
             "neo4j",
@@ -332,12 +331,12 @@ def _sentences(schema: GraphSchema, path: GraphPath, statement: Statement) -> It
         for name, kind, identifier in zip(path.names, statement.path.kinds, path.ids, strict=True)
     ]
     for place, kind in enumerate(path.types):
-        origin = _shown((*schema.provenance, *schema.dates), path.properties[place])
-        stated = f"{nodes[place]} {schema.relations.get(kind, kind)} {nodes[place + 1]} in {schema.title}"
-        yield f"{stated} ({origin})." if origin else f"{stated}."
+        origin = _text_of((*schema.provenance, *schema.dates), path.properties[place])
+        sentence = f"{nodes[place]} {schema.relations.get(kind, kind)} {nodes[place + 1]} in {schema.title}"
+        yield f"{sentence} ({origin})." if origin else f"{sentence}."
 
 
-def _shown(names: Sequence[str], properties: Mapping[str, Any]) -> str:
+def _text_of(names: Sequence[str], properties: Mapping[str, Any]) -> str:
     """Return properties as text: `sources: DrugBank, ChEMBL; year: 2017`."""
     parts = []
     for name in names:
@@ -348,9 +347,9 @@ def _shown(names: Sequence[str], properties: Mapping[str, Any]) -> str:
     return "; ".join(parts)
 
 
-def _of_all(names: Sequence[str], path: GraphPath) -> str:
+def _properties_of(names: Sequence[str], path: GraphPath) -> str:
     """Return the properties of all relations of a path, each once."""
-    return "; ".join(dict.fromkeys(filter(None, (_shown(names, values) for values in path.properties))))
+    return "; ".join(dict.fromkeys(filter(None, (_text_of(names, values) for values in path.properties))))
 
 
 def _plain(value: object) -> str:

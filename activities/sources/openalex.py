@@ -16,7 +16,7 @@ from activities.retractions.rules import marked_title
 from activities.sources.base import Exchange
 from activities.sources.filters import OPENALEX, in_words_of
 from activities.sources.names import info_of
-from activities.sources.records import ApiSource, Json, SetAside, identified, new_record, read_records
+from activities.sources.records import ApiSource, Json, SetAside, identifiers_of, new_record, read_records
 
 NAME = "openalex"
 PER_PAGE = 100
@@ -34,16 +34,16 @@ class OpenAlex(ApiSource):
 
     url = "https://api.openalex.org"
     info = info_of(NAME)
-    who: ClassVar = {"mailto": "email", "api_key": "openalex_api_key"}
+    identity: ClassVar = {"mailto": "email", "api_key": "openalex_api_key"}
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        asked = parameters(query)
-        sent = f"search={asked['search']}; filter={asked['filter']}"
-        for seen in range(0, query.limit, PER_PAGE):
-            params = {**asked, "select": FIELDS, "page": str(seen // PER_PAGE + 1)}
-            works, total = await self.listed("works", params, "/results", "/meta/count")
-            wanted = works[: query.limit - seen]
-            yield read_records(NAME, query, wanted, read_work, hits=total, sent=sent)
+        search = parameters(query)
+        sent = f"search={search['search']}; filter={search['filter']}"
+        for offset in range(0, query.limit, PER_PAGE):
+            params = {**search, "select": FIELDS, "page": str(offset // PER_PAGE + 1)}
+            works, total = await self.list_items("works", params, "/results", "/meta/count")
+            items = works[: query.limit - offset]
+            yield read_records(NAME, query, items, read_work, hits=total, sent=sent)
             if len(works) < PER_PAGE:
                 return
 
@@ -68,8 +68,8 @@ def read_work(item: JsonValue) -> Evidence:
     kind, title = work.text("/type"), work.text("/display_name")
     if kind in NOTICES:
         raise SetAside("that is a notice about another work")
-    retracted = StandingNotice(kind="retraction", reported_by=NAME)
-    notices = (*marked_title(title, NAME), *([retracted] if work.is_true("/is_retracted") else []))
+    retraction = StandingNotice(kind="retraction", reported_by=NAME)
+    notices = (*marked_title(title, NAME), *([retraction] if work.is_true("/is_retracted") else []))
     return new_record(
         NAME,
         title=title,
@@ -77,7 +77,7 @@ def read_work(item: JsonValue) -> Evidence:
         authors=work.texts("/authorships", "/author/display_name"),
         year=work.number("/publication_year"),
         venue=work.text("/primary_location/source/display_name"),
-        identifiers=identified(
+        identifiers=identifiers_of(
             pmid=last_part(work.text("/ids/pmid")),
             pmcid=last_part(work.text("/ids/pmcid")),
             doi=work.text("/doi"),
@@ -99,9 +99,9 @@ def abstract(work: Json) -> str:
     index = work.at("/abstract_inverted_index") or {}
     if not isinstance(index, dict):
         raise ValueError("the abstract is no index of words")  # noqa: TRY004 - as for every other shape
-    every = ((word, Json(places).each("")) for word, places in index.items())
-    placed = sorted((int(position.text()), word) for word, positions in every for position in positions)
-    words = [word for _, word in placed]
+    rows = ((word, Json(places).objects("")) for word, places in index.items())
+    pairs = sorted((int(position.text()), word) for word, positions in rows for position in positions)
+    words = [word for _, word in pairs]
     return plain(" ".join(words[1:] if words[:1] in (["Abstract"], ["ABSTRACT"], ["Abstract:"]) else words))
 
 

@@ -99,8 +99,8 @@ class OpenFda(ApiSource):
                 reports = [reaction_report(page, query.text, address)] if page.results else []
                 exchange = read_records(NAME, query, reports, lambda report: report)
             else:
-                read = read_approval if endpoint == "drugsfda" else read_label
-                exchange = read_records(NAME, query, page.results, read)
+                reader = read_approval if endpoint == "drugsfda" else read_label
+                exchange = read_records(NAME, query, page.results, reader)
             detail = f"{endpoint}: {exchange.detail or ('no match' if not page.results else '')}".rstrip(": ")
             hits = page.total or len(exchange.records) + exchange.set_aside
             yield replace(exchange, hits=hits, sent=params["search"], detail=detail)
@@ -111,11 +111,11 @@ def shares_of(query: Query) -> dict[str, int]:
 
     Raises Refused for an unknown one.
     """
-    asked = query.filters.options.get("endpoint", "")
-    if asked:
-        if asked not in ("label", "drugsfda", "event"):
-            raise Refused(f"openFDA has no endpoint {asked!r} here; ask label, drugsfda or event")
-        return {asked: query.limit}
+    endpoint = query.filters.options.get("endpoint", "")
+    if endpoint:
+        if endpoint not in ("label", "drugsfda", "event"):
+            raise Refused(f"openFDA has no endpoint {endpoint!r} here; ask label, drugsfda or event")
+        return {endpoint: query.limit}
     events = 1 if query.limit > 1 else 0
     approvals = min(query.limit // 3, 20)
     shares = {"label": query.limit - events - approvals, "drugsfda": approvals, "event": events}
@@ -129,8 +129,8 @@ def parameters(endpoint: str, text: str, limit: int) -> dict[str, str]:
             "count": "patient.reaction.reactionmeddrapt.exact",
             "limit": str(REACTIONS),
         }
-    approved = endpoint == "drugsfda"
-    search = lucene(text, _APPROVED_NAMES) if approved else lucene(text, _NAMES, anywhere=True)
+    is_approval = endpoint == "drugsfda"
+    search = lucene(text, _APPROVED_NAMES) if is_approval else lucene(text, _NAMES, anywhere=True)
     return {"search": search, "limit": str(limit)}
 
 
@@ -147,8 +147,8 @@ def lucene(text: str, names: tuple[str, ...], anywhere: bool = False) -> str:
     if not words:
         raise Refused("openFDA needs a word to look for; name a drug")
     clause = " OR ".join(f'{name}:"{" ".join(words)}"' for name in names)
-    every = " AND ".join(word if word.isalnum() else f'"{word}"' for word in words)
-    return f"{clause} OR ({every})" if anywhere else clause
+    terms = " AND ".join(word if word.isalnum() else f'"{word}"' for word in words)
+    return f"{clause} OR ({terms})" if anywhere else clause
 
 
 def answer(response: httpx.Response) -> Page:
@@ -162,7 +162,7 @@ def answer(response: httpx.Response) -> Page:
             raise fault(body, response)
         if response.status_code != 200:
             raise failure(response, TITLE)
-        results, total = body.listed("/results"), body.number("/meta/results/total") or 0
+        results, total = body.matches("/results"), body.number("/meta/results/total") or 0
         return Page(results.items, total, body.text("/meta/last_updated"))
 
     return read_shape(response, read, TITLE)
@@ -188,27 +188,27 @@ def fault(body: Json, response: httpx.Response) -> SourceError:
 def read_label(item: JsonValue) -> Evidence:
     """Read a drug's label. Raises ValueError for another shape."""
     label = Json(item)
-    number, effective = label.required("/set_id"), label.text("/effective_time")
-    named = Json(label.at("/openfda") or {})
+    number, effective_date = label.required("/set_id"), label.text("/effective_time")
+    names = Json(label.at("/openfda") or {})
     return database_record(
         NAME,
-        title=f"{drug_name(named) or number} - drug label",
+        title=f"{drug_name(names) or number} - drug label",
         text="\n\n".join(sections_of(label)),
-        authors=named.texts("/manufacturer_name")[:1],
-        year=year_of(effective),
+        authors=names.texts("/manufacturer_name")[:1],
+        year=year_of(effective_date),
         venue="FDA structured product labeling",
         identifiers=Identifiers(fda=number),
         url=f"https://dailymed.nlm.nih.gov/dailymed/drugInfo.cfm?setid={number}",
         evidence_type="drug_label",
-        brand_name=named.texts("/brand_name"),
-        generic_name=named.texts("/generic_name"),
-        substance_name=named.texts("/substance_name"),
-        route=named.texts("/route"),
-        product_type=named.texts("/product_type"),
-        application_number=named.texts("/application_number"),
-        pharmacologic_class=named.texts("/pharm_class_epc"),
-        mechanism_class=named.texts("/pharm_class_moa"),
-        effective_date=iso_date(effective),
+        brand_name=names.texts("/brand_name"),
+        generic_name=names.texts("/generic_name"),
+        substance_name=names.texts("/substance_name"),
+        route=names.texts("/route"),
+        product_type=names.texts("/product_type"),
+        application_number=names.texts("/application_number"),
+        pharmacologic_class=names.texts("/pharm_class_epc"),
+        mechanism_class=names.texts("/pharm_class_moa"),
+        effective_date=iso_date(effective_date),
         label_version=label.text("/version"),
     )
 
@@ -225,8 +225,8 @@ def read_approval(item: JsonValue) -> Evidence:
     """Read an application with its products and submissions. Raises ValueError for another shape."""
     application = Json(item)
     number, sponsor = application.required("/application_number"), application.text("/sponsor_name")
-    products = application.each("/products")
-    submissions = sorted(application.each("/submissions"), key=_date)
+    products = application.objects("/products")
+    submissions = sorted(application.objects("/submissions"), key=_date)
     if not (products or submissions):
         raise SetAside("without text to quote")
     originals = [submission for submission in submissions if submission.text("/submission_type") == "ORIG"]
@@ -234,10 +234,10 @@ def read_approval(item: JsonValue) -> Evidence:
     original = next(iter(approvals or originals), None)
     dates = list(filter(None, map(_date, submissions)))
     brands = list(dict.fromkeys(filter(None, (product.text("/brand_name") for product in products))))
-    named = Json(application.at("/openfda") or {})
+    names = Json(application.at("/openfda") or {})
     return database_record(
         NAME,
-        title=f"{drug_name(named) or ', '.join(brands) or number} - FDA application {number}",
+        title=f"{drug_name(names) or ', '.join(brands) or number} - FDA application {number}",
         text="\n".join(approval_lines(number, sponsor, products, submissions)),
         authors=(sponsor,),
         year=year_of(_date(original) if original else None) or year_of(next(iter(dates), "")),
@@ -253,7 +253,7 @@ def read_approval(item: JsonValue) -> Evidence:
         latest_action=iso_date(dates[-1]) if dates else "",
         marketing_status=sorted({product.text("/marketing_status") for product in products}),
         brand_name=brands,
-        generic_name=named.texts("/generic_name"),
+        generic_name=names.texts("/generic_name"),
     )
 
 
@@ -270,15 +270,15 @@ def approval_lines(
         if submission.text("/submission_type") == "ORIG":
             yield submission_line("Original submission", submission)
     for product in products:
-        made = ", ".join(
+        ingredients = ", ".join(
             " ".join(filter(None, (part.text("/name"), part.text("/strength"))))
-            for part in product.each("/active_ingredients")
+            for part in product.objects("/active_ingredients")
         )
         forms = (product.text("/dosage_form").lower(), product.text("/route").lower())
         form, status = ", ".join(filter(None, forms)), product.text("/marketing_status")
-        described = f"{f' ({made})' if made else ''}{f', {form}' if form else ''}"
-        marketed = f". Marketing status: {status}" if status else ""
-        yield f"Product: {product.text('/brand_name')}{described}{marketed}."
+        details = f"{f' ({ingredients})' if ingredients else ''}{f', {form}' if form else ''}"
+        marketing = f". Marketing status: {status}" if status else ""
+        yield f"Product: {product.text('/brand_name')}{details}{marketing}."
     for submission in submissions:
         if (kind := submission.text("/submission_type")) != "ORIG":
             yield submission_line("Supplement" if kind == "SUPPL" else kind, submission)
@@ -287,11 +287,12 @@ def approval_lines(
 def submission_line(label: str, submission: Json) -> str:
     """Return a line: `Supplement 11: approved on 2024-03-08 (Efficacy), review priority: priority`."""
     date, priority = _date(submission), submission.text("/review_priority")
-    about = submission.text("/submission_class_code_description")
+    description = submission.text("/submission_class_code_description")
     when = f" on {iso_date(date)}" if date else ""
-    ranked = f", review priority: {priority.lower()}" if priority not in ("", "N/A") else ""
+    review = f", review priority: {priority.lower()}" if priority not in ("", "N/A") else ""
     number = submission.text("/submission_number")
-    return f"{label} {number}: {status_words(submission)}{when}{f' ({about})' if about else ''}{ranked}."
+    reason = f" ({description})" if description else ""
+    return f"{label} {number}: {status_words(submission)}{when}{reason}{review}."
 
 
 def status_words(submission: Json) -> str:
@@ -300,7 +301,7 @@ def status_words(submission: Json) -> str:
     return STATUS.get(code, f"status {code}" if code else "no status")
 
 
-def reaction_report(page: Page, asked: str, address: str) -> Evidence:
+def reaction_report(page: Page, query: str, address: str) -> Evidence:
     """Return the most reported reactions as one record, most frequent first.
 
     Its address names it, since it shows the same count again. A malformed count is left out.
@@ -311,10 +312,10 @@ def reaction_report(page: Page, asked: str, address: str) -> Evidence:
             term, count = reaction.required("/term"), int(reaction.required("/count"))
             lines.append(f"{term.capitalize()}: {count} reports.")
     system = "the FDA Adverse Event Reporting System"
-    head = f"Reactions most often named in reports to {system} that match {asked}:"
+    head = f"Reactions most often named in reports to {system} that match {query}:"
     return database_record(
         NAME,
-        title=f"Adverse events reported to the FDA: {asked}",
+        title=f"Adverse events reported to the FDA: {query}",
         text="\n".join([head, *lines]) if lines else "",
         year=year_of(page.last_updated),
         venue="FDA Adverse Event Reporting System (FAERS)",
@@ -325,9 +326,9 @@ def reaction_report(page: Page, asked: str, address: str) -> Evidence:
     )
 
 
-def drug_name(named: Json) -> str:
+def drug_name(names: Json) -> str:
     """Return both names: `KEYTRUDA (PEMBROLIZUMAB)`; one when they are the same."""
-    brand, generic = named.text("/brand_name/0"), named.text("/generic_name/0")
+    brand, generic = names.text("/brand_name/0"), names.text("/generic_name/0")
     if brand and generic and brand.casefold() != generic.casefold():
         return f"{brand} ({generic})"
     return brand or generic

@@ -13,9 +13,9 @@ import httpx
 from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
-from activities.sources.chembl import shown
+from activities.sources.chembl import display_name
+from activities.sources.drug_names import drug_of_query, is_name_of
 from activities.sources.names import info_of
-from activities.sources.names_asked import drug_asked, is_name_of
 from activities.sources.records import ApiSource, Json, database_record, read_records, read_shape
 
 NAME = "opentargets"
@@ -48,7 +48,7 @@ query Drug($id: String!) {
 """
 APPROVED = "APPROVAL"
 SWISS_PROT = "uniprot_swissprot"
-LISTED = 40
+MAX_DISEASES = 40
 """Diseases of one stage that are listed."""
 
 
@@ -59,19 +59,19 @@ class OpenTargets(ApiSource):
     info = info_of(NAME)
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
-        asked = drug_asked(query.text)
-        hits = await self._objects(SEARCH, {"name": asked}, "/data/search/hits")
+        name = drug_of_query(query.text)
+        hits = await self._objects(SEARCH, {"name": name}, "/data/search/hits")
         drugs = [hit for hit in hits if hit.text("/entity") == "drug"]
-        ids = [drug.required("/id") for drug in drugs if is_name_of(asked, (drug.text("/name"),))]
-        yield Exchange(hits=len(ids), sent=asked)
+        ids = [drug.required("/id") for drug in drugs if is_name_of(name, (drug.text("/name"),))]
+        yield Exchange(hits=len(ids), sent=name)
         if ids:
             rows = await self._objects(DRUG, {"id": ids[0]}, "/data/drug")
             yield read_records(NAME, query, rows, read_drug, hits=len(rows))
 
     async def _objects(self, query: str, variables: Mapping[str, str], place: str) -> list[Json]:
         """Return the objects that one GraphQL query finds. Raises SourceError."""
-        wish = {"query": query, "variables": dict(variables)}
-        return await self.ask(partial(read_objects, place=place), "graphql", json_body=wish)
+        body = {"query": query, "variables": dict(variables)}
+        return await self.ask(partial(read_objects, place=place), "graphql", json_body=body)
 
 
 def read_objects(response: httpx.Response, place: str) -> list[Json]:
@@ -83,19 +83,19 @@ def read_objects(response: httpx.Response, place: str) -> list[Json]:
         if not isinstance(body.at("/data"), dict):
             raise Malformed(f"{TITLE} sent JSON without data")
         value = body.at(place)
-        return [Json(value)] if isinstance(value, dict) else body.each(place)
+        return [Json(value)] if isinstance(value, dict) else body.objects(place)
 
     return read_shape(response, read, TITLE)
 
 
 def read_drug(drug: Json) -> Evidence:
     number = drug.required("/id")
-    name = shown(drug.text("/name") or number)
-    actions = drug.each("/mechanismsOfAction/rows")
-    every = (target for action in actions for target in action.each("/targets"))
-    targets = {symbol: target for target in every if (symbol := target.text("/approvedSymbol"))}
-    proteins = (protein for target in targets.values() for protein in target.each("/proteinIds"))
-    reviewed = (protein.text("/id") for protein in proteins if protein.text("/source") == SWISS_PROT)
+    name = display_name(drug.text("/name") or number)
+    actions = drug.objects("/mechanismsOfAction/rows")
+    action_targets = (target for action in actions for target in action.objects("/targets"))
+    targets = {symbol: target for target in action_targets if (symbol := target.text("/approvedSymbol"))}
+    proteins = (protein for target in targets.values() for protein in target.objects("/proteinIds"))
+    accessions = (protein.text("/id") for protein in proteins if protein.text("/source") == SWISS_PROT)
     return database_record(
         NAME,
         url=f"{SITE}/drug/{number}",
@@ -108,41 +108,41 @@ def read_drug(drug: Json) -> Evidence:
         mechanism=list(dict.fromkeys(action.text("/mechanismOfAction") for action in actions)),
         genes=list(targets),
         targets=[target.text("/approvedName") for target in targets.values()],
-        accessions=list(dict.fromkeys(reviewed)),
-        approved_for=list(dict.fromkeys(_diseases(drug, APPROVED)))[:LISTED],
-        warnings=list(dict.fromkeys(map(_warning, drug.each("/drugWarnings")))),
+        accessions=list(dict.fromkeys(accessions)),
+        approved_for=list(dict.fromkeys(_diseases(drug, APPROVED)))[:MAX_DISEASES],
+        warnings=list(dict.fromkeys(map(_warning, drug.objects("/drugWarnings")))),
     )
 
 
 def _diseases(drug: Json, code: str) -> list[str]:
     """Return the diseases for which a drug is at a clinical stage."""
-    rows = drug.each("/indications/rows")
+    rows = drug.objects("/indications/rows")
     return [row.text("/disease/name") for row in rows if row.text("/maxClinicalStage") == code]
 
 
 def _lines(drug: Json, name: str) -> Iterator[str]:
-    if highest := drug.text("/maximumClinicalStage"):
-        yield f"Highest clinical stage of {name} for any disease: {stage(highest)}."
-    for row in drug.each("/mechanismsOfAction/rows"):
-        pairs = ((t.text("/approvedName"), t.text("/approvedSymbol")) for t in row.each("/targets"))
-        on = ", ".join(f"{target} ({symbol})" for target, symbol in pairs if symbol)
+    if highest_stage := drug.text("/maximumClinicalStage"):
+        yield f"Highest clinical stage of {name} for any disease: {stage(highest_stage)}."
+    for row in drug.objects("/mechanismsOfAction/rows"):
+        pairs = ((t.text("/approvedName"), t.text("/approvedSymbol")) for t in row.objects("/targets"))
+        targets = ", ".join(f"{target} ({symbol})" for target, symbol in pairs if symbol)
         action = row.text("/actionType").lower()
-        acts = f"{f' ({action})' if action else ''}{f'; acts on {on}' if on else ''}"
-        yield f"Mechanism of action of {name}: {row.text('/mechanismOfAction')}{acts}."
-    stages = dict.fromkeys(row.text("/maxClinicalStage") for row in drug.each("/indications/rows"))
+        details = f"{f' ({action})' if action else ''}{f'; acts on {targets}' if targets else ''}"
+        yield f"Mechanism of action of {name}: {row.text('/mechanismOfAction')}{details}."
+    stages = dict.fromkeys(row.text("/maxClinicalStage") for row in drug.objects("/indications/rows"))
     for code in sorted(stages, key=_order):
         diseases = _diseases(drug, code)
-        more = f" and {len(diseases) - LISTED} more" if len(diseases) > LISTED else ""
-        yield f"{stage(code).capitalize()} for: {'; '.join(diseases[:LISTED])}{more}."
-    for warning in drug.each("/drugWarnings"):
+        remainder = f" and {len(diseases) - MAX_DISEASES} more" if len(diseases) > MAX_DISEASES else ""
+        yield f"{stage(code).capitalize()} for: {'; '.join(diseases[:MAX_DISEASES])}{remainder}."
+    for warning in drug.objects("/drugWarnings"):
         yield f"Warning: {_warning(warning)}."
 
 
 def _warning(warning: Json) -> str:
     """Return a warning in words: `withdrawn (cardiotoxicity), 2004`."""
-    about, year = warning.text("/toxicityClass") or warning.text("/description"), warning.text("/year")
+    reason, year = warning.text("/toxicityClass") or warning.text("/description"), warning.text("/year")
     kind = warning.text("/warningType").lower()
-    return f"{kind}{f' ({about})' if about else ''}{f', {year}' if year else ''}"
+    return f"{kind}{f' ({reason})' if reason else ''}{f', {year}' if year else ''}"
 
 
 def stage(code: str) -> str:

@@ -85,7 +85,7 @@ _DATE = re.compile(r"\b((?:19|20)\d{2})(?:\s+(" + "|".join(_MONTHS) + r")\b(?:\s
 
 
 def is_preprint(venue: str, doi: str | None = None) -> bool:
-    """Whether a work is at a preprint server, by the name of the server or by its DOI."""
+    """Tell whether a work is at a preprint server, by the name of the server or by its DOI."""
     return is_preprint_doi(doi) or any(server in venue.casefold() for server in PREPRINT_SERVERS)
 
 
@@ -121,8 +121,8 @@ def indexed_type(mesh: Iterable[str]) -> tuple[EvidenceType | None, str]:
 
 def notices(links: Iterable[tuple[str, str, str | None]], reported_by: str) -> tuple[StandingNotice, ...]:
     """Return the notices that links from a work point to, each with its citation line and its PMID."""
-    every = (notice(link, reference, pmid, reported_by) for link, reference, pmid in links)
-    return tuple(filter(None, every))
+    candidates = (notice(link, reference, pmid, reported_by) for link, reference, pmid in links)
+    return tuple(filter(None, candidates))
 
 
 def notice(link: str, reference: str, pmid: str | None, reported_by: str) -> StandingNotice | None:
@@ -174,8 +174,8 @@ def _plain(name: str) -> str:
 
 def notice_of(record: Evidence, types: Sequence[str] = ()) -> str:
     """Return what a record is when it is a notice on another work; empty for a work."""
-    stated = record.facts.get("notice") or notice_itself(types)
-    return stated or notice_kind(record.title, record.text)
+    notice = record.facts.get("notice") or notice_itself(types)
+    return notice or notice_kind(record.title, record.text)
 
 
 def read_marks(record: Evidence, types: Sequence[str] = ()) -> Evidence | None:
@@ -188,19 +188,19 @@ def read_marks(record: Evidence, types: Sequence[str] = ()) -> Evidence | None:
         return record
     if notice_of(record, types):
         return None
-    where = _marked_in(record, types)
-    if not where:
+    place = _mark_place(record, types)
+    if not place:
         return record
     mark = StandingNotice(
         kind="withdrawal" if title_mark(record.title) == "withdrawn" else "retraction",
-        reported_by=f"{record.source} ({where})",
+        reported_by=f"{record.source} ({place})",
     )
     notices = (*record.notices, mark)
     standing = worst(record.standing, standing_of(notices))
     return record.replace(notices=notices, standing=standing)
 
 
-def _marked_in(record: Evidence, types: Sequence[str]) -> str:
+def _mark_place(record: Evidence, types: Sequence[str]) -> str:
     """Return the part of a record that says it is retracted; empty when none does."""
     if title_mark(record.title):
         return "title"

@@ -37,21 +37,21 @@ class PubMed(Eutils):
         # Records without an abstract are set aside, so a few more are asked for than are wanted.
         limit = min(query.limit + query.limit // 4 + 1, MAX_IDS)
         if link := _LINK_QUERY.fullmatch(query.text):
-            linked = await self.links(link.group(2), _LINKS[link.group(1).lower()])
-            ids: Sequence[str] = linked[:limit]
-            named = Exchange(hits=len(linked), sent=query.text)
+            links = await self.links(link.group(2), _LINKS[link.group(1).lower()])
+            ids: Sequence[str] = links[:limit]
+            summary = Exchange(hits=len(links), sent=query.text)
         else:
-            ids, named = await self.search(query, limit)
-        yield named
+            ids, summary = await self.search(query, limit)
+        yield summary
         if ids:
-            yield replace(await self.fetch(ids, query.text, titles=query.titles), hits=named.hits)
+            yield replace(await self.fetch(ids, query.text, titles=query.titles), hits=summary.hits)
 
     async def fetch(self, pmids: Sequence[str], query: str = "", *, titles: bool = False) -> Exchange:
         """Fetch the records of PMIDs (at most 200), in their order. Raises SourceError."""
         if not pmids:
             return Exchange()
-        read = XmlReader(Exchange, read_articles, (list(pmids), query, titles))
-        return await self.efetch(pmids[:MAX_IDS], "abstract", read)
+        reader = XmlReader(Exchange, read_articles, (list(pmids), query, titles))
+        return await self.efetch(pmids[:MAX_IDS], "abstract", reader)
 
 
 def read_articles(response: httpx.Response, pmids: Sequence[str], text: str, titles: bool) -> Exchange:
@@ -61,22 +61,22 @@ def read_articles(response: httpx.Response, pmids: Sequence[str], text: str, tit
     """
     query, tree = Query(text=text, titles=titles), read_tree(response, "pubmed", "PubmedArticleSet")
     elements = (element for element in tree if element.tag in RECORDS)
-    exchange = read_records("pubmed", query, elements, read_record, wanted=len(set(pmids)))
+    exchange = read_records("pubmed", query, elements, read_record, expected=len(set(pmids)))
     records = {record.identifiers.pmid: record for record in exchange.records}
     order = {pmid: place for place, pmid in enumerate(pmids)}
-    ordered = sorted(
+    sorted_records = sorted(
         records.values(), key=lambda record: order.get(record.identifiers.pmid or "", len(order))
     )
-    return replace(exchange, records=tuple(ordered))
+    return replace(exchange, records=tuple(sorted_records))
 
 
 def read_record(element: etree._Element) -> Evidence:
     """Read a PubmedArticle or PubmedBookArticle. Raises Malformed when it has no PMID or title."""
-    book = element.tag == "PubmedBookArticle"
-    citation = element.find("BookDocument" if book else "MedlineCitation")
+    is_book = element.tag == "PubmedBookArticle"
+    citation = element.find("BookDocument" if is_book else "MedlineCitation")
     if citation is None:
         raise Malformed("a PubMed record has no citation")
-    article = citation if book else citation.find("Article")
+    article = citation if is_book else citation.find("Article")
     pmid = normal_pmid(citation.findtext("PMID"))
     if article is None or pmid is None:
         raise Malformed(f"PubMed record {pmid or 'without a PMID'} has no article")
@@ -156,7 +156,7 @@ def _identifiers(
         for path in ("PubmedData/ArticleIdList", "PubmedBookData/ArticleIdList")
         for item in element.iterfind(f"{path}/ArticleId")
     }
-    located = (
+    located_dois = (
         normal_doi(text_of(place))
         for place in article.iterfind("ELocationID")
         if place.get("EIdType") == "doi" and place.get("ValidYN", "Y") == "Y"
@@ -164,6 +164,6 @@ def _identifiers(
     return Identifiers(
         pmid=pmid,
         pmcid=normal_pmcid(parameters.get("pmc")),
-        doi=normal_doi(parameters.get("doi")) or next(located, None),
+        doi=normal_doi(parameters.get("doi")) or next(located_dois, None),
         nct=trials[0] if len(trials) == 1 else None,
     )

@@ -35,13 +35,13 @@ class Reactome(ApiSource):
         if ACCESSION.fullmatch(sent):
             path, parameters = f"data/mapping/UniProt/{sent}/pathways", {"species": TAXON}
             items = await self.ask(partial(read_pathways, groups=""), path, parameters, accept=(404,))
-            read: Callable[[JsonValue], Evidence] = partial(read_pathway, accession=sent)
+            reader: Callable[[JsonValue], Evidence] = partial(read_pathway, accession=sent)
         else:
             sent = " ".join(re.sub(r'\bAND\b|[\\"()\[\]]', " ", query.text).split())
             parameters = {"query": sent, "species": HUMAN, "types": "Pathway", "cluster": "true"}
             groups = partial(read_pathways, groups="/results")
-            items, read = await self.ask(groups, "search/query", parameters, accept=(404,)), read_entry
-        yield read_records(NAME, query, items[: query.limit], read, hits=len(items), sent=sent)
+            items, reader = await self.ask(groups, "search/query", parameters, accept=(404,)), read_entry
+        yield read_records(NAME, query, items[: query.limit], reader, hits=len(items), sent=sent)
 
 
 def read_pathways(response: httpx.Response, groups: str) -> list[JsonValue]:
@@ -51,8 +51,8 @@ def read_pathways(response: httpx.Response, groups: str) -> list[JsonValue]:
         if response.status_code == 404:
             body.required("/code")  # the service's own 404, not that of a proxy
             return []
-        rows = body.each(groups, required=True)
-        return [item.value for row in rows for item in (row.each("/entries") if groups else [row])]
+        rows = body.objects(groups, required=True)
+        return [item.value for row in rows for item in (row.objects("/entries") if groups else [row])]
 
     return read_shape(response, read, TITLE)
 

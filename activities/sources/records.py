@@ -46,7 +46,7 @@ Item = TypeVar("Item")
 MAX_NUMBER = 10**12
 
 
-def pointed(data: JsonValue, pointer: str) -> JsonValue:
+def value_at(data: JsonValue, pointer: str) -> JsonValue:
     """Return the value at a JSON pointer (RFC 6901); None where there is none."""
     for part in pointer.split("/")[1:]:
         key = part.replace("~1", "/").replace("~0", "~")
@@ -59,7 +59,7 @@ def pointed(data: JsonValue, pointer: str) -> JsonValue:
     return data
 
 
-class Listed(NamedTuple):
+class Matches(NamedTuple):
     items: list[JsonValue]
     total: int
     """The number that match, as the API says; else the number sent."""
@@ -79,7 +79,7 @@ class Json:
     def at(self, pointer: str) -> JsonValue:
         if pointer and not isinstance(self.value, dict):
             raise ValueError(f"at {pointer}: no object")
-        return pointed(self.value, pointer)
+        return value_at(self.value, pointer)
 
     def text(self, pointer: str = "") -> str:
         """Return a text, or a number as text; empty where there is none."""
@@ -103,7 +103,7 @@ class Json:
     def is_true(self, pointer: str) -> bool:
         return self.at(pointer) is True
 
-    def each(self, pointer: str, *, required: bool = False) -> list["Json"]:
+    def objects(self, pointer: str, *, required: bool = False) -> list["Json"]:
         """Return the items of a list; none where there is no list, unless it is `required`."""
         items = self.at(pointer)
         if isinstance(items, list):
@@ -114,13 +114,13 @@ class Json:
 
     def texts(self, pointer: str, inner: str = "") -> tuple[str, ...]:
         """Return the texts of a list, or those that stand at a pointer in each of its objects."""
-        return tuple(text for item in self.each(pointer) if (text := item.text(inner)))
+        return tuple(text for item in self.objects(pointer) if (text := item.text(inner)))
 
-    def listed(self, items: str, total: str | None = None) -> Listed:
+    def matches(self, items: str, total: str | None = None) -> Matches:
         """Return the list at one pointer, which has to be there, and the count at another."""
-        values = [item.value for item in self.each(items, required=True)]
+        values = [item.value for item in self.objects(items, required=True)]
         count = None if total is None else self.number(total)
-        return Listed(values, len(values) if count is None else count)
+        return Matches(values, len(values) if count is None else count)
 
 
 class ApiSource:
@@ -130,7 +130,7 @@ class ApiSource:
     url: str
 
     headers: ClassVar[Mapping[str, str]] = {}
-    who: ClassVar[Mapping[str, str]] = {}
+    identity: ClassVar[Mapping[str, str]] = {}
     """Header, and parameter, of each request -> the setting with its value: a key, or who asks. A word before
     the setting (`Bearer`) is sent before its value."""
     rate_with_email: float | None = None
@@ -141,13 +141,13 @@ class ApiSource:
     def __init__(self, settings: Settings, http: Http) -> None:
         self.address = settings.source_url(self.info.name, self.url)
         self._http = http
-        self._headers, self._who = _set(settings, self.headers), _set(settings, self.who)
+        self._headers, self._identity = _values(settings, self.headers), _values(settings, self.identity)
         if per_second := (settings.email and self.rate_with_email) or self.info.rate_per_second:
             http.pace(self.info.name, per_second, self.group)
 
     async def ask(
         self,
-        read: Callable[[httpx.Response], Item],
+        reader: Callable[[httpx.Response], Item],
         path: str,
         params: Mapping[str, str | int] | None = None,
         accept: Collection[int] = (),
@@ -155,33 +155,33 @@ class ApiSource:
         json_body: object = None,
         form: Mapping[str, str] | None = None,
     ) -> Item:
-        """Return what `read` makes of the answer at a path; see `Http.read`. Raises SourceError."""
+        """Return what `reader` makes of the answer at a path; see `Http.read`. Raises SourceError."""
         address, parameters = (
             f"{self.address}/{path}",
-            {**(params or {}), **(self._who if form is None else {})},
+            {**(params or {}), **(self._identity if form is None else {})},
         )
-        form = None if form is None else {**form, **self._who}
+        form = None if form is None else {**form, **self._identity}
         return await self._http.read(
-            self.info.name, read, address, parameters, self._headers, accept, json_body=json_body, form=form
+            self.info.name, reader, address, parameters, self._headers, accept, json_body=json_body, form=form
         )
 
-    async def listed(
+    async def list_items(
         self, path: str, params: Mapping[str, str | int], items: str, total: str | None = None
-    ) -> Listed:
+    ) -> Matches:
         """Return the list at one JSON pointer of an answer, the count at another. Raises SourceError."""
         title = self.info.title
         return await self.ask(
-            lambda answer: read_shape(answer, lambda body: body.listed(items, total), title), path, params
+            lambda answer: read_shape(answer, lambda body: body.matches(items, total), title), path, params
         )
 
 
-def _set(settings: Settings, names: Mapping[str, str]) -> dict[str, str]:
+def _values(settings: Settings, names: Mapping[str, str]) -> dict[str, str]:
     values: dict[str, str] = {}
-    for name, named in names.items():
-        *before, setting = named.split()
+    for name, setting_name in names.items():
+        *prefix, setting = setting_name.split()
         if value := getattr(settings, setting):
             text = value.get_secret_value() if isinstance(value, SecretStr) else value
-            values[name] = " ".join((*before, text))
+            values[name] = " ".join((*prefix, text))
     return values
 
 
@@ -189,13 +189,13 @@ class SetAside(ValueError):
     """A record that is not kept. The message says why in a few words that fit many records."""
 
 
-def read_shape(response: httpx.Response, read: Callable[[Json], Item], source: str) -> Item:
-    """Return what `read` finds in a body of JSON. Raises Malformed for another body, or another shape.
+def read_shape(response: httpx.Response, reader: Callable[[Json], Item], source: str) -> Item:
+    """Return what `reader` finds in a body of JSON. Raises Malformed for another body, or another shape.
 
     Of an answer with a failing status, the failure that it stands for.
     """
     try:
-        return read(Json(read_json(response, source)))
+        return reader(Json(read_json(response, source)))
     except Malformed:
         if response.is_success:
             raise
@@ -212,25 +212,25 @@ def read_records(
     source: str,
     query: Query,
     items: Iterable[Item],
-    read: Callable[[Item], Evidence],
+    reader: Callable[[Item], Evidence],
     *,
     hits: int | None = None,
     sent: str = "",
-    wanted: int = 0,
+    expected: int = 0,
 ) -> Exchange:
-    """Return the exchange whose answer had these items, each read by `read`, with its provenance.
+    """Return the exchange whose answer had these items, each read by `reader`, with its provenance.
 
-    `read` raises ValueError or one of its kind for a bad item. `hits`: how many match, if not those that are
-    kept. A record whose text is empty is set aside as well, unless the query asks for titles; and those that
-    were asked for by name (`wanted`, their number) and did not come. Raises Malformed when none of them can
-    be read.
+    `reader` raises ValueError or one of its kind for a bad item. `hits`: how many match, if not those that
+    are kept. A record whose text is empty is set aside as well, unless the query asks for titles; and those
+    that were asked for by name (`expected`, their number) and did not come. Raises Malformed when none of
+    them can be read.
     """
     records: list[Evidence] = []
     reasons: Counter[str] = Counter()
     provenance = Provenance(source=source, query=query.text)
     for item in items:
         try:
-            record = read(item)
+            record = reader(item)
             if not record.text.strip():
                 if not query.titles:
                     raise SetAside("without text to quote")  # noqa: TRY301
@@ -245,15 +245,15 @@ def read_records(
             records.append(_without_markup(record).replace(provenance=(provenance,)))
     if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not records:
         raise Malformed(f"{source} sent {reasons.total()} records, none of which can be read")
-    if (absent := wanted - len(records) - reasons.total()) > 0:
-        reasons["not returned"] = absent
-    why = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
+    if (missing := expected - len(records) - reasons.total()) > 0:
+        reasons["not returned"] = missing
+    summary = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)
     return Exchange(
         tuple(records),
         len(records) if hits is None else hits,
         reasons.total(),
         sent=sent,
-        detail=f"set aside: {why}" if why else "",
+        detail=f"set aside: {summary}" if summary else "",
     )
 
 
@@ -326,8 +326,8 @@ def facts(**values: object) -> dict[str, str]:
 _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)")
 
 
-def identified(
-    *, pmid: str | None = "", pmcid: str = "", doi: str | None = "", arxiv: str = "", **others: str | None
+def identifiers_of(
+    *, pmid: str | None = "", pmcid: str = "", doi: str | None = "", arxiv: str = "", **further: str | None
 ) -> Identifiers:
     """Return the identifiers of a work in their canonical spelling, as far as they are some.
 
@@ -340,5 +340,5 @@ def identified(
         pmcid=normal_pmcid(pmcid),
         doi=name,
         arxiv=normal_arxiv(arxiv) or (match.group(1) if match else None),
-        **others,
+        **further,
     )

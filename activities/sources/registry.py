@@ -28,7 +28,7 @@ from activities.plugins import points
 from activities.settings import Settings
 from activities.sources.base import Exchange, Source
 from activities.sources.http.client import Http
-from activities.sources.names import LISTED, SOURCES, info_of
+from activities.sources.names import BUILT_IN, SOURCES, info_of
 
 Factory = Callable[[Settings, Http], Source]
 
@@ -100,8 +100,8 @@ class Sources(Mapping[str, Source]):
 
 def declared_info(sources: Mapping[str, Source], name: str) -> SourceInfo:
     """Return what people and roles are told of a source; one of the list is not built for it."""
-    listed = isinstance(sources, Sources) and name in LISTED
-    return info_of(name) if listed else sources[name].info
+    is_built_in = isinstance(sources, Sources) and name in BUILT_IN
+    return info_of(name) if is_built_in else sources[name].info
 
 
 def options(
@@ -142,19 +142,19 @@ def _from_mcp(name: str, row: McpSource, *, offline: bool) -> Source:
 def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Source:
     """Return the source an entry point stands for; a closed one when it cannot be loaded."""
     try:
-        loaded: object = point.load()
-        made = cast(Factory, loaded)(settings, http) if callable(loaded) else loaded
-        if not isinstance(made, Source):
+        target: object = point.load()
+        source = cast(Factory, target)(settings, http) if callable(target) else target
+        if not isinstance(source, Source):
             raise TypeError(f"{point.value} is neither a source nor a factory of one")  # noqa: TRY301
-        if made.info.name != point.name:
-            raise ValueError(f"{point.value} calls itself {made.info.name}, not {point.name}")  # noqa: TRY301
+        if source.info.name != point.name:
+            raise ValueError(f"{point.value} calls itself {source.info.name}, not {point.name}")  # noqa: TRY301
     except Exception as error:  # noqa: BLE001 - foreign code may raise anything; it must not stop the worker
         log.warning("source_not_loaded", source=point.name, entry_point=point.value, error=str(error))
         info = SourceInfo(name=point.name, title=point.name, covers="A source of your own.")
         return ClosedSource(
             info, f"cannot be loaded ({type(error).__name__}: {error}); fix {point.value}", "not_loaded"
         )
-    return made
+    return source
 
 
 PATIENCE = 3.0
@@ -169,9 +169,9 @@ async def unreachable(addresses: Mapping[str, str]) -> dict[str, str]:
     if getproxies():
         return {}
     hosts = {name: _host(address) for name, address in addresses.items()}
-    different = list(dict.fromkeys(hosts.values()))
+    unique_hosts = list(dict.fromkeys(hosts.values()))
     answers = dict(
-        zip(different, await asyncio.gather(*(_accepts(*host) for host in different)), strict=True)
+        zip(unique_hosts, await asyncio.gather(*(_accepts(*host) for host in unique_hosts)), strict=True)
     )
     return {
         name: f"cannot be reached from here ({host[0]} does not accept a connection)"

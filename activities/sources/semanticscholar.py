@@ -23,8 +23,8 @@ from activities.sources.publication import is_preprint
 from activities.sources.records import (
     ApiSource,
     Json,
-    Listed,
-    identified,
+    Matches,
+    identifiers_of,
     new_record,
     read_records,
     read_shape,
@@ -54,10 +54,10 @@ class SemanticScholar(ApiSource):
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
         params = parameters(query)
         for offset in range(0, query.limit, PER_PAGE):
-            read = partial(read_shape, read=papers_in, source=TITLE)
-            papers, total = await self.ask(read, "paper/search", {**params, "offset": str(offset)})
-            wanted = papers[: query.limit - offset]
-            yield read_records(NAME, query, wanted, read_paper, hits=total, sent=params["query"])
+            reader = partial(read_shape, reader=papers_in, source=TITLE)
+            papers, total = await self.ask(reader, "paper/search", {**params, "offset": str(offset)})
+            items = papers[: query.limit - offset]
+            yield read_records(NAME, query, items, read_paper, hits=total, sent=params["query"])
             if len(papers) < PER_PAGE:
                 return
 
@@ -77,15 +77,15 @@ def parameters(query: Query) -> dict[str, str]:
     return params
 
 
-def papers_in(body: Json) -> Listed:
+def papers_in(body: Json) -> Matches:
     """Return the papers of an answer. One without `data` is empty only when it says that the total is 0.
 
     Raises RateLimited for a 429 inside a 200, Malformed for anything else.
     """
     if body.at("/data") is not None:
-        return body.listed("/data", "/total")
+        return body.matches("/data", "/total")
     if body.number("/total") == 0:
-        return Listed([], 0)
+        return Matches([], 0)
     message = " ".join(f"{body.text('/code')} {body.text('/message')}".split())[:200]
     if body.text("/code") == "429" or "too many requests" in message.lower():
         raise RateLimited(f"{TITLE} said {message}")
@@ -104,7 +104,7 @@ def read_paper(item: JsonValue) -> Evidence:
         authors=paper.texts("/authors", "/name"),
         year=paper.number("/year"),
         venue=paper.text("/journal/name") or paper.text("/venue"),
-        identifiers=identified(
+        identifiers=identifiers_of(
             pmid=paper.text("/externalIds/PubMed"),
             pmcid=paper.text("/externalIds/PubMedCentral"),
             doi=paper.text("/externalIds/DOI"),
@@ -127,7 +127,7 @@ def type_of(paper: Json) -> EvidenceType:
     if is_preprint(venue):
         return "preprint"
     types = paper.texts("/publicationTypes")
-    own_type = next((kind for name, kind in TYPES if name in types), None)
-    if own_type is None and paper.text("/externalIds/ArXiv") and not venue:
+    stated_type = next((kind for name, kind in TYPES if name in types), None)
+    if stated_type is None and paper.text("/externalIds/ArXiv") and not venue:
         return "preprint"
-    return own_type or "article"
+    return stated_type or "article"

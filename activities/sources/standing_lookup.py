@@ -82,9 +82,9 @@ class StandingLookup:
         notices: dict[str, tuple[StandingNotice, ...]] = {}
         for start in range(0, len(pmids), ncbi.MAX_IDS):
             batch = list(pmids[start : start + ncbi.MAX_IDS])
-            read = XmlReader(dict[str, tuple[StandingNotice, ...]], read_notices, (batch,))
+            reader = XmlReader(dict[str, tuple[StandingNotice, ...]], read_notices, (batch,))
             with no_older_than(STANDING_SECONDS):
-                answer = await self._pubmed.efetch(batch, "abstract", read)
+                answer = await self._pubmed.efetch(batch, "abstract", reader)
             notices |= answer
         return PubMedSaid(asked=tuple(pmids), notices=notices)
 
@@ -97,20 +97,20 @@ class StandingLookup:
         too.
         """
         verdicts = {ref.evidence_id: StandingVerdict(standing=ref.standing) for ref in refs}
-        wanted = [] if self._offline else [ref for ref in refs if library or ref.source != "library"]
+        refs_to_ask = [] if self._offline else [ref for ref in refs if library or ref.source != "library"]
         reply = pubmed or PubMedSaid()
         answers = {
             "pubmed": {
                 ref.evidence_id: Answer(reply.notices.get(pmid), reply.failure)
-                for ref in wanted
+                for ref in refs_to_ask
                 if (pmid := ref.identifiers.pmid) and pmid in reply.asked
             }
         }
         with no_older_than(STANDING_SECONDS):
             answers["crossref"], answers["europepmc"] = await asyncio.gather(
-                self._ask_crossref(wanted), self._ask_europepmc(wanted)
+                self._ask_crossref(refs_to_ask), self._ask_europepmc(refs_to_ask)
             )
-        for ref in wanted:
+        for ref in refs_to_ask:
             notices = {
                 name: by_id[ref.evidence_id] for name, by_id in answers.items() if ref.evidence_id in by_id
             }
@@ -124,16 +124,16 @@ class StandingLookup:
             if ref.identifiers.doi:
                 by_doi[ref.identifiers.doi].append(ref)
         answers: dict[str, Answer] = {}
-        failed = 0
-        for doi, same in by_doi.items():
-            answer = Answer(failure=f"crossref was not asked again after {failed} failures")
-            if failed < GIVE_UP_AFTER:
+        failures = 0
+        for doi, refs_of_doi in by_doi.items():
+            answer = Answer(failure=f"crossref was not asked again after {failures} failures")
+            if failures < GIVE_UP_AFTER:
                 try:
                     answer = Answer(await self._crossref.notices(doi))
                 except SourceError as error:
-                    failed = GIVE_UP_AFTER if isinstance(error, RateLimited) else failed + 1
+                    failures = GIVE_UP_AFTER if isinstance(error, RateLimited) else failures + 1
                     answer = Answer(failure=str(error))
-            answers |= {ref.evidence_id: answer for ref in same}
+            answers |= {ref.evidence_id: answer for ref in refs_of_doi}
         return answers
 
     async def _ask_europepmc(self, refs: Sequence[EvidenceRef]) -> dict[str, Answer]:
@@ -159,21 +159,21 @@ class StandingLookup:
     async def _europepmc_records(self, refs: Sequence[EvidenceRef]) -> list[Evidence]:
         query = " OR ".join(_europepmc_clause(ref.identifiers) for ref in refs)
         works = await self._europepmc.works(query, 4 * EUROPEPMC_BATCH)
-        return list(_readable("europepmc", works.items, europepmc.read_result))
+        return list(_read_all("europepmc", works.items, europepmc.read_result))
 
 
 def verdict_of(ref: EvidenceRef, answers: Mapping[str, Answer]) -> StandingVerdict:
     """Return the verdict on a work by the answers of the authorities; see the module for the rule."""
     by_authority = {name: answer.notices for name, answer in answers.items() if answer.notices is not None}
-    merged = merge(notice for notices in by_authority.values() for notice in notices)
-    kind, kinds = _OWN.get(ref.standing), {notice.kind for notice in merged}
+    notices = merge(notice for authority_notices in by_authority.values() for notice in authority_notices)
+    kind, kinds = _OWN.get(ref.standing), {notice.kind for notice in notices}
     if kind and kind not in kinds and not (kind == "retraction" and kinds & RETRACTING_KINDS):
-        merged.append(StandingNotice(kind=kind, reported_by=f"{ref.source} (when found)"))
+        notices.append(StandingNotice(kind=kind, reported_by=f"{ref.source} (when found)"))
     return StandingVerdict(
-        standing=standing_of(merged, otherwise="none" if by_authority else "unknown"),
-        notices=tuple(merged),
+        standing=standing_of(notices, otherwise="none" if by_authority else "unknown"),
+        notices=tuple(notices),
         asked=tuple(answers),
-        reported={name: standing_of(notices) for name, notices in by_authority.items()},
+        reported={name: standing_of(authority_notices) for name, authority_notices in by_authority.items()},
         failures=tuple(answer.failure for answer in answers.values() if answer.failure),
     )
 
@@ -184,11 +184,11 @@ def merge(notices: Iterable[StandingNotice]) -> list[StandingNotice]:
     It names every authority that reports it. A notice with neither stands alone, unless the same
     authority gave the same one twice.
     """
-    merged: list[StandingNotice] = []
+    unique_notices: list[StandingNotice] = []
     for notice in notices:
-        for place, other in enumerate(merged):
+        for place, other in enumerate(unique_notices):
             if notice.kind == other.kind and (notice == other or shares(notice, other, ("doi", "pmid"))):
-                merged[place] = StandingNotice(
+                unique_notices[place] = StandingNotice(
                     kind=other.kind,
                     date=max(other.date or "", notice.date or "", key=len) or None,
                     doi=other.doi or notice.doi,
@@ -199,8 +199,8 @@ def merge(notices: Iterable[StandingNotice]) -> list[StandingNotice]:
                 )
                 break
         else:
-            merged.append(notice)
-    return sorted(merged, key=lambda n: (n.date is None, n.date or ""))
+            unique_notices.append(notice)
+    return sorted(unique_notices, key=lambda n: (n.date is None, n.date or ""))
 
 
 def notices_in(record: Evidence) -> tuple[StandingNotice, ...]:
@@ -210,9 +210,9 @@ def notices_in(record: Evidence) -> tuple[StandingNotice, ...]:
     return record.notices
 
 
-def shares(one: object, other: object, names: Iterable[str]) -> bool:
+def shares(first: object, second: object, names: Iterable[str]) -> bool:
     """Tell whether two works, or two notices, share one of these identifiers."""
-    return any((mine := getattr(one, name)) and mine == getattr(other, name) for name in names)
+    return any((value := getattr(first, name)) and value == getattr(second, name) for name in names)
 
 
 def _europepmc_clause(identifiers: Identifiers) -> str:
@@ -229,16 +229,16 @@ def read_notices(response: httpx.Response, pmids: Sequence[str]) -> dict[str, tu
     """Return the notices in PubMed's records, by PMID, of the works that were asked for."""
     tree = ncbi.read_tree(response, "pubmed", "PubmedArticleSet")
     elements = (element for element in tree if element.tag in pubmed.RECORDS)
-    records = _readable("pubmed", elements, pubmed.read_record)
+    records = _read_all("pubmed", elements, pubmed.read_record)
     return {
         pmid: notices_in(record) for record in records if (pmid := record.identifiers.pmid) and pmid in pmids
     }
 
 
-def _readable(authority: str, items: Iterable[Item], read: Callable[[Item], Evidence]) -> Iterator[Evidence]:
+def _read_all(source: str, items: Iterable[Item], reader: Callable[[Item], Evidence]) -> Iterator[Evidence]:
     """Return the records of an answer that can be read, with a text or without."""
     for item in items:
         try:
-            yield read(item)
+            yield reader(item)
         except (SourceError, ValueError, KeyError, TypeError, AttributeError) as error:
-            log.warning("standing_record_unreadable", authority=authority, error=repr(error)[:200])
+            log.warning("standing_record_unreadable", authority=source, error=repr(error)[:200])

@@ -15,7 +15,7 @@ from activities.contracts.errors import Refused
 from activities.contracts.evidence import Evidence, Query
 from activities.sources.base import Exchange
 from activities.sources.names import info_of
-from activities.sources.records import ApiSource, Json, Listed, database_record, read_records, read_shape
+from activities.sources.records import ApiSource, Json, Matches, database_record, read_records, read_shape
 
 NAME = "uniprot"
 TITLE = "UniProt"
@@ -42,11 +42,11 @@ class UniProt(ApiSource):
         yield read_records(NAME, query, entries, read_entry, hits=total, sent=sent)
 
 
-def read_entries(response: httpx.Response) -> Listed:
+def read_entries(response: httpx.Response) -> Matches:
     """Return the entries of an answer, and how many match. Raises Malformed."""
-    entries, count = read_shape(response, lambda body: body.listed("/results"), TITLE)
+    entries, count = read_shape(response, lambda body: body.matches("/results"), TITLE)
     total = digits(response.headers.get("x-total-results", ""))
-    return Listed(entries, count if total is None else total)
+    return Matches(entries, count if total is None else total)
 
 
 def entry_query(text: str) -> str:
@@ -68,9 +68,9 @@ def read_entry(item: JsonValue) -> Evidence:
     """Read an entry with what it says of the protein. Raises ValueError for another shape."""
     entry = Json(item)
     accession, kind = entry.required("/primaryAccession"), entry.text("/entryType")
-    submitted = entry.texts("/proteinDescription/submissionNames", "/fullName/value")
-    recommended = entry.text("/proteinDescription/recommendedName/fullName/value")
-    name = recommended or next(iter(submitted), accession)
+    submitted_names = entry.texts("/proteinDescription/submissionNames", "/fullName/value")
+    recommended_name = entry.text("/proteinDescription/recommendedName/fullName/value")
+    name = recommended_name or next(iter(submitted_names), accession)
     return database_record(
         NAME,
         url=f"https://www.uniprot.org/uniprotkb/{accession}/entry",
@@ -87,14 +87,14 @@ def read_entry(item: JsonValue) -> Evidence:
 
 
 def _pathways(entry: Json) -> Iterator[str]:
-    for reference in entry.each("/uniProtKBCrossReferences"):
+    for reference in entry.objects("/uniProtKBCrossReferences"):
         if reference.text("/database") == "Reactome":
-            values = {json.text("/key"): json.text("/value") for json in reference.each("/properties")}
+            values = {json.text("/key"): json.text("/value") for json in reference.objects("/properties")}
             yield f"{reference.text('/id')} {values.get('PathwayName', '')}".strip()
 
 
 def _lines(entry: Json) -> Iterator[str]:
-    for comment in entry.each("/comments"):
+    for comment in entry.objects("/comments"):
         kind, disease = comment.text("/commentType"), comment.text("/disease/diseaseId")
         text = " ".join(_REFERENCES.sub("", text) for text in comment.texts("/texts", "/value"))
         if kind in _COMMENTS and text:

@@ -26,7 +26,7 @@ from activities.sources.http.client import Http
 from activities.sources.http.pages import SafePages
 from activities.sources.http.reading import read_json
 from activities.sources.publication import year_of
-from activities.sources.records import ApiSource, facts, identified, new_record, pointed
+from activities.sources.records import ApiSource, facts, identifiers_of, new_record, value_at
 
 MAX_PAGES = 20
 """Results of one search, whatever its limit."""
@@ -53,7 +53,7 @@ class WebSource(ApiSource, ABC):
         self.missing = "" if has_key else f"needs a key; set {self.info.key_setting}"
 
     @abstractmethod
-    async def ask_engine(self, query: Query, wanted: int) -> Listing:
+    async def ask_engine(self, query: Query, max_results: int) -> Listing:
         """Ask the engine once for results that have a usable address. Raises SourceError."""
 
     def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
@@ -64,32 +64,32 @@ class WebSource(ApiSource, ABC):
         """Return what the engine names, each address once. Raises SourceError."""
         if self.missing:
             raise Refused(f"{self.info.name} {self.missing}")
-        wanted = min(query.limit, MAX_PAGES)
-        listing = await self.ask_engine(query, wanted)
+        max_results = min(query.limit, MAX_PAGES)
+        listing = await self.ask_engine(query, max_results)
         unique: dict[str, Preview] = {}
         for result in listing.results:
             unique.setdefault(result.name, result.replace(queries=(query.text,)))
-        results = tuple(unique.values())[:wanted]
+        results = tuple(unique.values())[:max_results]
         return replace(listing, results=results, hits=len(unique), sent=query.text)
 
-    async def read_results(self, chosen: Sequence[Preview]) -> Mapping[str, Evidence | None]:
+    async def read_results(self, previews: Sequence[Preview]) -> Mapping[str, Evidence | None]:
         """Return the pages, all at once; one that does not answer costs that page.
 
         A page that had no turn within `ROUND_SECONDS` is left out.
         """
-        reading = {asyncio.create_task(self._record(preview)): preview.name for preview in chosen}
-        if not reading:
+        tasks = {asyncio.create_task(self._record(preview)): preview.name for preview in previews}
+        if not tasks:
             return {}
         try:
-            done, _ = await asyncio.wait(reading, timeout=ROUND_SECONDS)
+            done, _ = await asyncio.wait(tasks, timeout=ROUND_SECONDS)
         finally:
-            for task in reading:
+            for task in tasks:
                 task.cancel()
-        return {name: task.result() for task, name in reading.items() if task in done}
+        return {name: task.result() for task, name in tasks.items() if task in done}
 
     def _read(self, answer: httpx.Response) -> Listing:
         """Return the results of an answer; one that cannot be read is not stored. Raises SourceError."""
-        return self.results(pointed(read_json(answer, self.info.name), self.place))
+        return self.results(value_at(read_json(answer, self.info.name), self.place))
 
     def results(self, rows: object, detail: str = "") -> Listing:
         """Return the results of an answer, without what has no usable address.
@@ -102,35 +102,37 @@ class WebSource(ApiSource, ABC):
         candidates = tuple(c for item in items if (c := candidate(*(item.get(name) for name in self.fields))))
         return Listing(candidates, set_aside=len(items) - len(candidates), detail=detail)
 
-    async def _record(self, listed: Preview) -> Evidence | None:
+    async def _record(self, preview: Preview) -> Evidence | None:
         """Return the page as evidence, else the snippet, else None."""
         try:
-            page = await self._pages.read(listed.address)
+            page = await self._pages.read(preview.address)
         except SourceError as error:
-            log.info("page_not_read", source=self.info.name, url=listed.address, reason=str(error))
-            if not listed.snippet:
+            log.info("page_not_read", source=self.info.name, url=preview.address, reason=str(error))
+            if not preview.snippet:
                 return None
             page_facts = facts(read="snippet", page_not_read=str(error)[:300])
-            return self._evidence(listed.address, Text(listed.snippet), listed, page_facts)
+            return self._evidence(preview.address, Text(preview.snippet), preview, page_facts)
         text = page.text
-        longer = len(text.text) > TEXT_CHARS
+        is_longer = len(text.text) > TEXT_CHARS
         page_facts = facts(
             read="page",
-            date=text.meta.get("date") or listed.date,
-            cut=text.cut or (f"only the first {TEXT_CHARS:,} characters were kept" if longer else ""),
-            asked_for=listed.address if listed.address != page.url else "",
+            date=text.meta.get("date") or preview.date,
+            cut=text.cut or (f"only the first {TEXT_CHARS:,} characters were kept" if is_longer else ""),
+            asked_for=preview.address if preview.address != page.url else "",
         )
-        return self._evidence(page.url, text, listed, page_facts)
+        return self._evidence(page.url, text, preview, page_facts)
 
-    def _evidence(self, url: str, text: Text, listed: Preview, page_facts: dict[str, str]) -> Evidence:
+    def _evidence(self, url: str, text: Text, preview: Preview, page_facts: dict[str, str]) -> Evidence:
         record = new_record(
             self.info.name,
-            title=text.title or listed.title or url,
+            title=text.title or preview.title or url,
             text=text.text[:TEXT_CHARS],
             authors=text.authors,
-            year=year_of(text.meta.get("date") or listed.date),
+            year=year_of(text.meta.get("date") or preview.date),
             venue=text.meta.get("venue"),
-            identifiers=identified(pmid=text.meta.get("pmid"), doi=text.meta.get("doi"), url=normal_url(url)),
+            identifiers=identifiers_of(
+                pmid=text.meta.get("pmid"), doi=text.meta.get("doi"), url=normal_url(url)
+            ),
             url=url,
             evidence_type="web_page",
             full_text=page_facts["read"] == "page",
@@ -138,7 +140,7 @@ class WebSource(ApiSource, ABC):
         return record.replace(
             facts=page_facts,
             pages=tuple(start for start in text.pages if start < TEXT_CHARS),
-            provenance=tuple(Provenance(source=self.info.name, query=query) for query in listed.queries),
+            provenance=tuple(Provenance(source=self.info.name, query=query) for query in preview.queries),
         )
 
 
@@ -149,8 +151,8 @@ def candidate(url: object, title: object, snippet: object, date: object = "") ->
     url = url.encode("utf-8", errors="replace").decode().strip()  # JSON may hold lone surrogates
     if (name := normal_url(url)) is None:
         return None
-    shown = {"title": plain(title)[:300], "snippet": plain(snippet)[:SNIPPET_CHARS], "date": plain(date)}
-    return Preview(name=name, address=url, **shown)
+    texts = {"title": plain(title)[:300], "snippet": plain(snippet)[:SNIPPET_CHARS], "date": plain(date)}
+    return Preview(name=name, address=url, **texts)
 
 
 def years_of(query: Query) -> tuple[int, int] | None:

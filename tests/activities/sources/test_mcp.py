@@ -22,8 +22,8 @@ from activities.sources import registry
 from activities.sources.base import SearchResult, search
 from activities.sources.http.client import Http
 from activities.sources.mcp import McpToolSource
-from activities.sources.mcp_process import failure, found_by
-from activities.sources.records import pointed
+from activities.sources.mcp_process import failure, search_server
+from activities.sources.records import value_at
 from client.configuration import source_names
 from tests.activities.sources.mcp_server import BODY
 
@@ -36,9 +36,9 @@ class Here(McpToolSource):
 
     async def _items(self, query: Query) -> Sequence[JsonValue]:
         try:
-            return await found_by(self.info.name, self._chosen, query)
+            return await search_server(self.info.name, self._source, query)
         except Exception as error:
-            raise failure(self.info.name, self._chosen, error) from error
+            raise failure(self.info.name, self._source, error) from error
 
 
 def notes(way: str = "well", kind: type[McpToolSource] = Here, **more: Any) -> McpToolSource:
@@ -169,10 +169,10 @@ def test_the_configuration_file_names_such_sources(tmp_path: Path, monkeypatch: 
 
 def test_a_pointer_finds_what_rfc_6901_says() -> None:
     data: Any = {"a/b": [1, {"m~n": 2}], "": 3}
-    assert pointed(data, "/a~1b/1/m~0n") == 2
-    assert pointed(data, "") == data
-    assert pointed(data, "/") == 3
-    assert pointed(data, "/a~1b/7") is None
+    assert value_at(data, "/a~1b/1/m~0n") == 2
+    assert value_at(data, "") == data
+    assert value_at(data, "/") == 3
+    assert value_at(data, "/a~1b/7") is None
 
 
 def reference_server(name: str) -> str:

@@ -29,7 +29,7 @@ from activities.sources import (
     semanticscholar,
 )
 from activities.sources.publication import year_of
-from activities.sources.records import Json, identified
+from activities.sources.records import Json, identifiers_of
 from tests.activities.sources.recordings import PAGE_OF_WORKS, PAPER
 from tests.replay import RECORDED
 
@@ -389,7 +389,7 @@ def test_no_text_breaks_a_reader(value: str) -> None:
     assert notice is not None
     assert notice.kind == "retraction"
     assert year_of(value) is None or 1500 <= (year_of(value) or 0) < 2200
-    assert identified(doi=value).arxiv is None or "10.48550/arxiv." in value.lower()
+    assert identifiers_of(doi=value).arxiv is None or "10.48550/arxiv." in value.lower()
 
 
 @given(
@@ -476,7 +476,7 @@ def test_a_preprint_that_speaks_of_withdrawing_is_not_withdrawn(comment: str, ab
 @given(st.text(alphabet=string.ascii_letters + string.digits + " <>*[]_#~|.,()", max_size=60))
 def test_the_backslashes_of_a_registration_go_and_its_words_stay(text: str) -> None:
     escaped = re.sub(r"([^\w\s])", r"\\\1", text)
-    assert clinicaltrials.unescaped({"a": [escaped]}) == {"a": [text]}
+    assert clinicaltrials.unescape({"a": [escaped]}) == {"a": [text]}
 
 
 def test_null_is_absent_and_a_forged_position_costs_no_memory() -> None:
@@ -487,7 +487,7 @@ def test_null_is_absent_and_a_forged_position_costs_no_memory() -> None:
     )
 
 
-@pytest.mark.parametrize("method", ["text", "number", "each", "texts"])
+@pytest.mark.parametrize("method", ["text", "number", "objects", "texts"])
 @pytest.mark.parametrize("value", [{"a": {"b": 1}}, {"a": True}, [], "text", None])
 def test_a_value_of_another_type_is_unreadable(method: str, value: Any) -> None:
     with pytest.raises(ValueError, match=r"at /a"):

@@ -15,10 +15,10 @@ from activities.contracts.search import Preview
 from activities.search_activity import narrowed
 from activities.sources.base import search
 from activities.sources.crossref import Crossref
+from activities.sources.drug_names import drug_of_query
 from activities.sources.filters import TYPES, canonical, in_years
 from activities.sources.http.cache import no_older_than
 from activities.sources.http.client import Http
-from activities.sources.names_asked import drug_asked
 from activities.sources.openfda import lucene, shares_of
 from activities.sources.pmc import Pmc
 from activities.sources.pubmed import PubMed
@@ -174,8 +174,8 @@ def test_whatever_is_typed_parentheses_and_quotes_are_balanced(typed: str) -> No
 def test_openfdas_endpoints_share_the_limit_and_an_unknown_one_is_refused() -> None:
     with pytest.raises(Refused, match="label, drugsfda or event"):
         shares_of(Query(text="x", filters=Filters(options={"endpoint": "device"})))
-    assert drug_asked("Does Paracetamol AND asthma") == "acetaminophen"
-    assert drug_asked('"compound 17" AND pain') == "compound 17 pain"
+    assert drug_of_query("Does Paracetamol AND asthma") == "acetaminophen"
+    assert drug_of_query('"compound 17" AND pain') == "compound 17 pain"
 
 
 async def test_a_key_raises_the_rate_of_ncbi(server: ReplayServer, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -8,25 +8,25 @@ from activities.text.entities import drugs_named, same
 _SYNTAX = re.compile(r"\b(?:AND|OR|NOT)\b|[\"()\[\]]")
 
 
-def drug_asked(text: str) -> str:
+def drug_of_query(text: str) -> str:
     """Return the drug that a query names first, by its preferred name.
 
     The query without its syntax when the vocabularies know none of its words. Raises Refused for a query
     without a word.
     """
-    named = drugs_named(text)
-    if named:
-        return named[0][0]
+    drugs = drugs_named(text)
+    if drugs:
+        return drugs[0][0]
     plain = " ".join(_SYNTAX.sub(" ", text).split())
     if not re.search(r"\w", plain):
         raise Refused("a database of drugs needs a name to look for; name a drug")
     return plain
 
 
-def is_name_of(asked: str, names: tuple[str, ...]) -> bool:
-    """Whether one of a record's names is the name asked for.
+def is_name_of(drug: str, names: tuple[str, ...]) -> bool:
+    """Tell whether one of a record's names is the name asked for.
 
     These databases search by similarity, and a similar name is another drug.
     """
-    plain = asked.casefold()
-    return any(name.casefold() == plain or same(asked, name) for name in names if name)
+    plain = drug.casefold()
+    return any(name.casefold() == plain or same(drug, name) for name in names if name)
