@@ -69,7 +69,7 @@ class AutoResearch(ResearchHandlers):
         state, location = self.research.state, MODES[request.mode].location.split()
         if request.mode == "graph" or not location:
             await workflow.wait_condition(workflow.all_handlers_finished)
-            workflow.continue_as_new(workflow=WORKFLOW_OF_MODE[request.mode], args=[request, state.carried()])
+            workflow.continue_as_new(workflow=WORKFLOW_OF_MODE[request.mode], args=[request, state.pack()])
         mode = class_at(location[0])(request, state)
         self.research = mode.research
         outcome: Outcome = await mode.run(request, state)

@@ -65,7 +65,7 @@ class RunContext:
     def __init__(self, request: ResearchRequest, state: RunState | None, traits: ModeTraits) -> None:
         # The SDK passes plain JSON, whatever the type says, when an optional argument was not sent.
         self.request = ResearchRequest.model_validate(request)
-        self.state = RunState.received(state)
+        self.state = RunState.unpack(state)
         self.traits = traits
         self.before_continue_as_new: list[Callable[[], Awaitable[None]]] = []
         """What must be done before the state is carried over, in order."""
@@ -78,7 +78,7 @@ class RunContext:
         self.member = ""
         """The specialist of a team whose turn it is."""
         self._reset = self._renumber = False
-        self._seen = 0.0
+        self._last_now = 0.0
         """What `now` returned last."""
         workflow.register_random_seed_callback(self._on_reset)
         self.state.loop.max_iterations = self.budget.limits.max_iterations
@@ -113,13 +113,13 @@ class RunContext:
         if self._reset:
             self._reset = False
             if self.state.budget is not None:
-                self.state.budget.exclude_seconds(max(now - self._seen, 0.0))
-        self._seen = now
+                self.state.budget.exclude_seconds(max(now - self._last_now, 0.0))
+        self._last_now = now
         return now
 
     def budget_status(self) -> BudgetStatus:
         """Return what was used, what is held for calls under way, what is left."""
-        return self.budget.status(self.now(), self.state.sections.running)
+        return self.budget.status(self.now(), self.state.sections.running_sections)
 
     def next_seq(self) -> int:
         """Return the number of the next event.
@@ -209,8 +209,8 @@ class RunContext:
         A section of a longer report has its own question.
         """
         parsed, is_whole = self.state.question.parsed, self.state.sections.job is None
-        chosen = parsed.specialist if parsed and is_whole and self.traits.mode in SINGLE_LOOPS else ""
-        return specialists_of(self.profile).get(self.member or chosen)
+        name = parsed.specialist if parsed and is_whole and self.traits.mode in SINGLE_LOOPS else ""
+        return specialists_of(self.profile).get(self.member or name)
 
     def step_inputs(
         self,
@@ -228,11 +228,11 @@ class RunContext:
         background = self.state.question.plan.background_context if self.state.question.plan else ""
         lines = self.state.evidence.facts if facts is None else facts
         section = section or self.section
-        asked = question or (section.key_question if section else self.run_question)
+        key_question = question or (section.key_question if section else self.run_question)
         return {
             "run_id": self.run_id,
-            "question": asked,
-            "run_question": "" if asked == self.run_question else self.run_question,
+            "question": key_question,
+            "run_question": "" if key_question == self.run_question else self.run_question,
             "aspect": section.aspect if section and not question else "",
             "background": "\n".join(filter(None, (background, *lines))),
             "instruction": self.instruction if instruction is None else instruction,
@@ -257,12 +257,12 @@ class RunContext:
     @property
     def searches_in(self) -> tuple[str, ...]:
         """Where they are not that of the question, the languages of a folder searched alone, else English."""
-        alone = set(self._searched) <= {"library"}
-        languages = self.prepared.library_languages if alone else (ENGLISH,)
+        is_library_alone = set(self._sources) <= {"library"}
+        languages = self.prepared.library_languages if is_library_alone else (ENGLISH,)
         return () if self.prepared.asked_in in languages else languages
 
     @property
-    def _searched(self) -> tuple[str, ...]:
+    def _sources(self) -> tuple[str, ...]:
         """The sources that the request names, else all that can be searched."""
         searchable = (source.info.name for source in self.prepared.sources if source.searchable)
         return self.request.sources or tuple(searchable)
@@ -278,7 +278,7 @@ class RunContext:
     @property
     def wordings_in(self) -> tuple[str, ...]:
         """The languages of sources that the question is not in."""
-        languages = dict.fromkeys(one for name in self._searched for one in self.languages_of(name))
+        languages = dict.fromkeys(language for name in self._sources for language in self.languages_of(name))
         return tuple(language for language in languages if language != self.prepared.asked_in)
 
     def loop_inputs(self, *reads: str) -> StepInputs:
@@ -287,8 +287,8 @@ class RunContext:
         That has its name and what the step `reads` of it.
         """
         brief = Profile(name=self.profile.name, description="", criteria=())
-        read = {name: getattr(self.profile, name) for name in reads}
-        return {**self.step_inputs(), "profile": brief.model_copy(update=read)}
+        fields = {name: getattr(self.profile, name) for name in reads}
+        return {**self.step_inputs(), "profile": brief.model_copy(update=fields)}
 
     def adopt_plan(self, plan: ReportPlan) -> None:
         """Make a plan the run's: number its sections and compute its hash. Ids in `plan` are replaced."""
@@ -314,7 +314,7 @@ class RunContext:
         for step in self.before_continue_as_new:
             await step()
         await workflow.wait_condition(workflow.all_handlers_finished)
-        workflow.continue_as_new(args=[self.request, self.state.carried()])
+        workflow.continue_as_new(args=[self.request, self.state.pack()])
 
 
 class RunPart:

@@ -112,7 +112,7 @@ def progress_of(context: RunContext) -> Progress:
         evidence=state.items,
         searches=rows(state.evidence.searches[-SEARCHES_SHOWN:]),
         searches_total=len(state.evidence.searches)
-        + sum(section.searches for section in state.sections.running),
+        + sum(section.searches for section in state.sections.running_sections),
         sections=tuple(state.sections.progress.values()),
         budget=context.budget_status(),
         confidence=judged.confidence if judged else None,

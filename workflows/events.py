@@ -16,7 +16,7 @@ from activities.publish_activity import EventActivities, EventBatch
 from workflows.context import RunPart
 from workflows.details import details_of
 from workflows.event_types import EVENTS, AgentEvent
-from workflows.state import EVENTS_CARRIED, EVENTS_KEPT
+from workflows.state import MAX_CARRIED_EVENTS, MAX_EVENTS
 from workflows.steps import policy
 from workflows.types import Phase, StoredEvents
 
@@ -137,11 +137,11 @@ class EventLog(RunPart):
         When the store cannot be written they stay in the state.
         """
         control = self.state.people
-        many = EVENTS_CARRIED if always else EVENTS_KEPT
+        many = MAX_CARRIED_EVENTS if always else MAX_EVENTS
         if len(control.events) <= many:
             return
-        while len(control.events) > EVENTS_CARRIED:
-            batch = within(control.events[:-EVENTS_CARRIED], BATCH_ROOM)
+        while len(control.events) > MAX_CARRIED_EVENTS:
+            batch = within(control.events[:-MAX_CARRIED_EVENTS], BATCH_ROOM)
             events = tuple(event.model_dump(mode="json") for event in batch)
             try:
                 blob = await workflow.execute_activity_method(

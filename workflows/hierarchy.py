@@ -14,7 +14,7 @@ from activities.contracts.evidence import StopReason
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import PartState
-from workflows.rules.stopping import Attempt, Happened, NextStep, better
+from workflows.rules.stopping import Attempt, LastStep, NextStep, better_attempt
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
@@ -57,7 +57,7 @@ class SubTeamResearch(ResearchHandlers):
         research = partial(self.research.research_question, self._execute_round, self._team.decide)
         return await self.research.run_to_completion(research, self._conclude)
 
-    async def _execute_round(self, step: NextStep) -> Happened:
+    async def _execute_round(self, step: NextStep) -> LastStep:
         """Return a round of the team; a judgement made in it is an attempt, of which the best is kept."""
         state = self.research.state
         before = state.loop.judged
@@ -65,7 +65,7 @@ class SubTeamResearch(ResearchHandlers):
         judged = state.loop.judged
         if judged is not None and judged is not before and not state.loop.judge_failures:
             part = state.part(SubTeamState)
-            part.best = better(part.best, Attempt(iteration=state.loop.iteration, judged=judged))
+            part.best = better_attempt(part.best, Attempt(iteration=state.loop.iteration, judged=judged))
         return happened
 
     async def _conclude(self, stop: StopReason) -> Outcome:

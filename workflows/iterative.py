@@ -10,7 +10,7 @@ from temporalio import workflow
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.rules.stopping import Happened, NextStep
+from workflows.rules.stopping import LastStep, NextStep
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.types import Outcome, ResearchRequest
@@ -29,7 +29,7 @@ class IterativeResearch(ResearchHandlers):
         research = partial(self.research.research_question, self._execute_step)
         return await self.research.run_to_completion(research, self.research.conclude_single_section)
 
-    async def _execute_step(self, step: NextStep) -> Happened:
+    async def _execute_step(self, step: NextStep) -> LastStep:
         """Execute a step of the loop, and return what was done."""
         steps = self.research.steps
         match step.step:

@@ -12,7 +12,7 @@ from activities.contracts.plan import Clarified
 from activities.contracts.prepare import Continued
 from activities.contracts.step import Reading
 from workflows.graph.definition import GraphDefinition
-from workflows.rules.stopping import Happened
+from workflows.rules.stopping import LastStep
 
 VISITED_KEPT = 100
 """Nodes that a graph run remembers having visited: the latest."""
@@ -100,7 +100,7 @@ class GraphState(PartState, defer_build=True):
     passes: dict[str, int] = Field(default_factory=dict)
     """Decision -> how often it was passed in this iteration."""
     results: dict[str, str] = Field(default_factory=dict)
-    happened: Happened = "start"
+    happened: LastStep = "start"
     """The step of a loop that was completed last."""
 
     def record(self, name: str, result: str) -> None:

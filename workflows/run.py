@@ -19,7 +19,7 @@ from workflows.context import ModeTraits, RunContext, RunPart
 from workflows.events import EventLog
 from workflows.gates import Gates
 from workflows.parts.rows import Parts
-from workflows.rules.stopping import Happened, NextStep, decide_next
+from workflows.rules.stopping import LastStep, NextStep, decide_next
 from workflows.sections.child import ParentLink
 from workflows.state import RunState
 from workflows.steps.judging import JudgeSteps
@@ -42,20 +42,20 @@ class ResearchLoop(RunPart):
 
     async def repeat(
         self,
-        execute: Callable[[NextStep], Awaitable[Happened]],
-        decide: Callable[[Happened], NextStep] | None = None,
+        execute: Callable[[NextStep], Awaitable[LastStep]],
+        decide: Callable[[LastStep], NextStep] | None = None,
     ) -> StopReason:
         """Decide and execute steps until the decision is to write.
 
         `observe` is the first step of an iteration. A budget that is used up is a reason to stop, not an
         error.
         """
-        happened: Happened = "start"
+        last_step: LastStep = "start"
         while True:
             await self.gates.checkpoint()
             self.run.parent.adopt_offered_evidence()
             self.update()
-            step = (decide or self._decide)(happened)
+            step = (decide or self._decide)(last_step)
             if step.stop is not None:
                 self.state.loop.memory.closed = self.context.budget.used
                 self.events.emit("stopping", step.reason, stop_reason=step.stop)
@@ -63,14 +63,14 @@ class ResearchLoop(RunPart):
             if step.step == "observe":
                 await self.begin_iteration()
             try:
-                happened = await execute(step)
+                last_step = await execute(step)
             except OutOfBudget as error:
                 self.state.loop.refused = error.reason
 
-    def _decide(self, happened: Happened) -> NextStep:
+    def _decide(self, last_step: LastStep) -> NextStep:
         """Decide by the rules; what was imported or offered is judged before a loop ends."""
         loop = self.state.loop
-        step = decide_next(happened, loop, self.context.profile)
+        step = decide_next(last_step, loop, self.context.profile)
         if step.stop in ("no_new_evidence", "searched_out") and loop.unjudged > 0 and loop.evidence > 0:
             return NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
         return step
@@ -214,8 +214,8 @@ class RunParts:
 
     async def research_question(
         self,
-        execute: Callable[[NextStep], Awaitable[Happened]],
-        decide: Callable[[Happened], NextStep] | None = None,
+        execute: Callable[[NextStep], Awaitable[LastStep]],
+        decide: Callable[[LastStep], NextStep] | None = None,
     ) -> StopReason:
         """Parse the question, wait for approval if requested, and repeat the steps of a mode."""
         await self.preparation.initialize()

@@ -11,7 +11,7 @@ from temporalio import workflow
 
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
-from workflows.rules.stopping import Happened, NextStep, decide_next
+from workflows.rules.stopping import LastStep, NextStep, decide_next
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.types import Outcome, ResearchRequest
@@ -38,7 +38,7 @@ class SimpleResearch(ResearchHandlers):
         research = partial(self.research.research_question, self._execute_step, self._decide)
         return await self.research.run_to_completion(research, self.research.conclude_single_section)
 
-    def _decide(self, happened: Happened) -> NextStep:
+    def _decide(self, happened: LastStep) -> NextStep:
         """Decide as every loop does; besides, a judge that gives advice must recommend to synthesize."""
         loop = self.research.state.loop
         step = decide_next(happened, loop, self.research.context.profile)
@@ -49,7 +49,7 @@ class SimpleResearch(ResearchHandlers):
             return step
         return NextStep(step="observe", reason="the judge recommends to search on")
 
-    async def _execute_step(self, step: NextStep) -> Happened:
+    async def _execute_step(self, step: NextStep) -> LastStep:
         """Execute the searches of an iteration, which are chosen without a model, or its judgement."""
         steps = self.research.steps
         match step.step:

@@ -34,18 +34,18 @@ from workflows.sections.types import SectionFindings, SectionJob
 from workflows.types import Phase, SectionProgress, StoredEvents
 
 S = TypeVar("S", bound=PartState)
-CONCERNED: Mapping[InstructionKind | None, tuple[Role, ...]] = {
+ROLES_BY_KIND: Mapping[InstructionKind | None, tuple[Role, ...]] = {
     "search": ("planner", "observer", "gap_evaluator", "tool_selector", "reflector", "manager"),
     "text": ("planner", "gap_evaluator", "writer", "editor"),
 }
 """The roles that are told of an instruction, by its kind; of others all are."""
-EVENTS_KEPT = 400
+MAX_EVENTS = 400
 """Events in the state from which the older ones are moved to the evidence store at the next boundary."""
-EVENTS_CARRIED = 60
+MAX_CARRIED_EVENTS = 60
 """Events that stay in the state when the older ones are moved."""
 MAX_FACTS = 24
 """Facts that are kept, the latest, of all sub-teams together."""
-CARRIED_PLAINLY = 128 * 1024
+MAX_PLAIN_BYTES = 128 * 1024
 """Bytes of JSON up to which a state is carried over as it is; a larger one is packed."""
 
 
@@ -96,11 +96,11 @@ class PeopleState(BaseModel, defer_build=True):
 
         A text that no model has read is searched as it is.
         """
-        read = self.instructions
+        instructions = self.instructions
         texts = (
-            (read[text].query if text in read else "") or text
+            (instructions[text].query if text in instructions else "") or text
             for text in reversed(self.steering)
-            if text not in read or read[text].kind == "search"
+            if text not in instructions or instructions[text].kind == "search"
         )
         return tuple(dict.fromkeys(texts))
 
@@ -110,10 +110,10 @@ class PeopleState(BaseModel, defer_build=True):
         Those that no model has read, restrictions, and others where they concern it.
         """
         kinds = {text: instruction.kind for text, instruction in self.instructions.items()}
-        return tuple(text for text in self.steering if role in CONCERNED.get(kinds.get(text), (role,)))
+        return tuple(text for text in self.steering if role in ROLES_BY_KIND.get(kinds.get(text), (role,)))
 
 
-class Unread(BaseModel, defer_build=True):
+class Listing(BaseModel, defer_build=True):
     """What a source has listed in this loop."""
 
     results: tuple[Preview, ...] = ()
@@ -138,7 +138,7 @@ class EvidenceState(BaseModel, defer_build=True):
     """What was found and judged. Written by searches and judgements."""
 
     refs: list[EvidenceRef] = Field(default_factory=list)
-    listed: dict[str, Unread] = Field(default_factory=dict)
+    listed: dict[str, Listing] = Field(default_factory=dict)
     """Source -> what it has listed and how far that was read."""
     searches: list[SearchRecord] = Field(default_factory=list)
     identified: int = 0
@@ -164,15 +164,15 @@ class EvidenceState(BaseModel, defer_build=True):
         self.facts = tuple(dict.fromkeys((*self.facts, *facts)))[-MAX_FACTS:]
 
     @property
-    def usable(self) -> dict[str, EvidenceRef]:
+    def usable_refs(self) -> dict[str, EvidenceRef]:
         """Evidence id -> what was found and is not retracted."""
         return {ref.evidence_id: ref for ref in self.refs if ref.standing != "retracted"}
 
     @property
-    def ranked(self) -> list[EvidenceRef]:
+    def ranked_refs(self) -> list[EvidenceRef]:
         """What was found, most promising first: what a judge found relevant, then the newest."""
-        rank, newest = {name: place for place, name in enumerate(self.relevant)}, reversed(self.refs)
-        return sorted(newest, key=lambda ref: rank.get(ref.evidence_id, len(rank)))
+        rank, newest_first = {name: place for place, name in enumerate(self.relevant)}, reversed(self.refs)
+        return sorted(newest_first, key=lambda ref: rank.get(ref.evidence_id, len(rank)))
 
 
 class Loop(LoopState, defer_build=True):
@@ -216,7 +216,7 @@ class SectionsState(BaseModel, defer_build=True):
     """Ids of a section's own items that its parent knows."""
 
     @property
-    def running(self) -> tuple[SectionProgress, ...]:
+    def running_sections(self) -> tuple[SectionProgress, ...]:
         """The sections that are researched now; what they found and used is not part of the run's yet."""
         return tuple(section for section in self.progress.values() if section.status == "running")
 
@@ -226,9 +226,8 @@ class SectionsState(BaseModel, defer_build=True):
 
         A part of the question without an answer counts. None where no model judged.
         """
-        confidences = [f.confidence for f in self.findings.values()]
-        judged = [confidence for confidence in confidences if confidence is not None]
-        return sum(judged) / len(confidences) if judged else None
+        confidences = [f.confidence for f in self.findings.values() if f.confidence is not None]
+        return sum(confidences) / len(self.findings) if confidences else None
 
 
 class DraftState(BaseModel, defer_build=True):
@@ -288,7 +287,7 @@ class RunState(BaseModel, defer_build=True):
 
         A work that several sections found counts for each of them.
         """
-        running = sum(section.evidence for section in self.sections.running)
+        running = sum(section.evidence for section in self.sections.running_sections)
         return max(self.evidence.most_items, len(self.evidence.refs) + running)
 
     def current_iteration(self, now: str = "") -> IterationRecord | None:
@@ -318,19 +317,19 @@ class RunState(BaseModel, defer_build=True):
             (iteration.open for iteration in reversed(self.iterations) if iteration.section == section), ()
         )
 
-    def carried(self) -> "RunState":
+    def pack(self) -> "RunState":
         """Return this state as the next run gets it.
 
         Packed when it is large, since references to hundreds of items would not pass the payload limit.
         """
         plain = self.model_dump_json().encode()
-        if len(plain) <= CARRIED_PLAINLY:
+        if len(plain) <= MAX_PLAIN_BYTES:
             return self
         return RunState(packed=base64.b85encode(zlib.compress(plain, 9)).decode())
 
     @classmethod
-    def received(cls, state: "RunState | None") -> "RunState":
-        """Return the state a run begins with: a fresh one, or what `carried` gave the one before it."""
+    def unpack(cls, state: "RunState | None") -> "RunState":
+        """Return the state a run begins with: a fresh one, or what `pack` gave the one before it."""
         if state is None or not state.packed:
             return state or cls()
         return cls.model_validate_json(zlib.decompress(base64.b85decode(state.packed)))

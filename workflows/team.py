@@ -28,7 +28,7 @@ from activities.role_steps import MANAGE
 from workflows.context import ModeTraits, RunPart
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import AnalysisState, CandidatesState, PartState
-from workflows.rules.stopping import Happened, LoopState, NextStep, all_failed, enough, must_stop, write
+from workflows.rules.stopping import LastStep, LoopState, NextStep, all_failed, may_stop, must_stop, write
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.steps.writing import JUDGEMENTS_ROOM
@@ -82,7 +82,7 @@ def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep
     if last == "searcher" and all_failed(loop.statuses):
         return write("all_sources_failed", "every search of this round failed")
     current = not loop.judge_failures and not loop.unread_steering
-    if last == "judge" and current and (stop := enough(profile, loop.judged, loop.gained)):
+    if last == "judge" and current and (stop := may_stop(profile, loop.judged, loop.gained)):
         return stop
     if team.resets > MAX_RESETS:
         return write(
@@ -171,10 +171,10 @@ class Team(RunPart):
     def team(self) -> TeamState:
         return self.state.part(TeamState)
 
-    def decide(self, happened: Happened) -> NextStep:
+    def decide(self, happened: LastStep) -> NextStep:
         return decide_round(self.state.loop, self.team, self.context.profile)
 
-    async def execute_round(self, step: NextStep) -> Happened:
+    async def execute_round(self, step: NextStep) -> LastStep:
         """One round: the manager's ledger, then the turn of the member that code lets work."""
         state = self.state
         ledger = await self._ask_manager()
@@ -223,7 +223,7 @@ class Team(RunPart):
             judged_gaps=judged.gaps if judged else (),
             judged_reasons=_reasons(judged) if judged else "",
             judgements=within(run.judging.judgements(), JUDGEMENTS_ROOM),
-            titles={ref.evidence_id: ref.title for ref in state.evidence.ranked[:MAX_TITLES]},
+            titles={ref.evidence_id: ref.title for ref in state.evidence.ranked_refs[:MAX_TITLES]},
             hypotheses=tuple(state.part(CandidatesState).hypotheses),
         )
         state.loop.steering_read = state.people.steered

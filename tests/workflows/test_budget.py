@@ -125,7 +125,7 @@ def test_the_writing_reserve_is_kept_for_writing() -> None:
     budget = a_budget(30_000)
     writing = Allowance(input_tokens=9_000, output_tokens=2_000)
     budget.keep_for_writing([(writing, None)])
-    assert budget.free("tokens") == 19_000
+    assert budget.free_amount("tokens") == 19_000
     assert budget.reserve("judge", Allowance(input_tokens=19_001, output_tokens=0), None) is None
     assert budget.reserve("judge", Allowance(input_tokens=19_000, output_tokens=0), None) is not None
     assert budget.reserve("judge", Allowance(input_tokens=1, output_tokens=0), None) is None
@@ -135,7 +135,7 @@ def test_the_writing_reserve_is_kept_for_writing() -> None:
 def test_the_writing_reserve_leaves_most_for_research() -> None:
     budget = a_budget(10_000)
     budget.keep_for_writing([(Allowance(input_tokens=9_000, output_tokens=2_000), None)] * 5)
-    assert budget.free("tokens") == 6_000
+    assert budget.free_amount("tokens") == 6_000
 
 
 def test_a_call_of_unknown_price_does_not_lift_the_money_limit() -> None:
@@ -145,7 +145,7 @@ def test_a_call_of_unknown_price_does_not_lift_the_money_limit() -> None:
     assert number is not None
     budget.settle(number, Usage(calls=1, input_tokens=10, cost_microusd=None))
     assert budget.spent_microusd == worst_cost(allowance, PRICE)
-    assert budget.free("cost_microusd") == 100_000 - worst_cost(allowance, PRICE)
+    assert budget.free_amount("cost_microusd") == 100_000 - worst_cost(allowance, PRICE)
     assert not budget.status(0).cost_known
 
 

@@ -20,7 +20,7 @@ from tests.workflows.histories import id_of
 from tests.workflows.script import PROFILE, takes
 from workflows.messages import STEERING_KEPT
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
-from workflows.state import CARRIED_PLAINLY, RunState
+from workflows.state import MAX_PLAIN_BYTES, RunState
 from workflows.types import PlanView
 
 pytestmark = pytest.mark.invariant
@@ -135,20 +135,20 @@ def test_a_state_that_is_too_large_is_packed_and_comes_back_whole() -> None:
     from activities.contracts.evidence import EvidenceRef
 
     small = RunState()
-    assert small.carried() is small
+    assert small.pack() is small
     state = RunState()
     state.evidence.refs = [
         EvidenceRef(evidence_id=f"pmid:{n}", blob="b" * 90, source="pubmed", title=f"{n} " * 60)
         for n in range(1_000)
     ]
     before = state.model_dump_json()
-    carried = state.carried()
-    assert len(before) > CARRIED_PLAINLY
-    assert len(carried.model_dump_json()) < CARRIED_PLAINLY
+    carried = state.pack()
+    assert len(before) > MAX_PLAIN_BYTES
+    assert len(carried.model_dump_json()) < MAX_PLAIN_BYTES
     assert (
-        RunState.received(RunState.model_validate_json(carried.model_dump_json())).model_dump_json() == before
+        RunState.unpack(RunState.model_validate_json(carried.model_dump_json())).model_dump_json() == before
     )
-    assert RunState.received(None) == RunState()
+    assert RunState.unpack(None) == RunState()
 
 
 async def test_a_worker_without_memory_makes_the_same_run(tmp_path: Path) -> None:

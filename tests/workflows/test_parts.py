@@ -65,7 +65,7 @@ def test_the_state_of_a_part_is_carried_over_with_the_state_of_the_run() -> None
     state = RunState()
     state.part(AnalysisState).requested = True
     state.part(CandidatesState).named = True
-    again = RunState.received(state.carried())
+    again = RunState.unpack(state.pack())
     assert again.parts == state.parts
     restored = RunState.model_validate_json(state.model_dump_json())
     assert restored.part(AnalysisState).requested

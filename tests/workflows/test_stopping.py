@@ -17,13 +17,13 @@ from tests.workflows.script import PROFILE, failing, outage, refused
 from tests.workflows.test_every_mode import ended
 from workflows.rules.stopping import (
     MAX_JUDGE_FAILURES,
-    Happened,
+    LastStep,
     LoopState,
     NextStep,
     decide_next,
-    off_subject,
-    sufficient,
-    worth_judging,
+    is_off_subject,
+    is_sufficient,
+    is_worth_judging,
 )
 
 GOOD = JudgeAssessment(scores={"relevance": 9}, confidence=0.9)
@@ -33,10 +33,10 @@ POOR = JudgeAssessment(scores={"relevance": 9}, confidence=0.5)
 class After(LoopState):
     """A loop after a step."""
 
-    happened: Happened
+    happened: LastStep
 
 
-def state(happened: Happened = "start", **more: Any) -> After:
+def state(happened: LastStep = "start", **more: Any) -> After:
     return After.model_validate({"happened": happened, "iteration": 1, "max_iterations": 5, **more})
 
 
@@ -152,13 +152,13 @@ def test_what_follows_from_the_evidence(after: After, expected: str) -> None:
 def test_neither_confidence_nor_scores_alone_suffice(
     scores: dict[str, int], confidence: float | None, suffices: bool
 ) -> None:
-    assert sufficient(PROFILE, JudgeAssessment(scores=scores, confidence=confidence)) is suffices
-    assert not sufficient(PROFILE, None)
+    assert is_sufficient(PROFILE, JudgeAssessment(scores=scores, confidence=confidence)) is suffices
+    assert not is_sufficient(PROFILE, None)
 
 
 def test_a_round_is_off_subject_or_too_far_by_the_share_of_its_works() -> None:
-    assert [off_subject(grades) for grades in ((0, 0, 1), (0, 2, 1), ())] == [True, False, False]
-    assert [worth_judging(*counts) for counts in ((1, 20), (1, 21), (0, 0))] == [True, False, False]
+    assert [is_off_subject(grades) for grades in ((0, 0, 1), (0, 2, 1), ())] == [True, False, False]
+    assert [is_worth_judging(*counts) for counts in ((1, 20), (1, 21), (0, 0))] == [True, False, False]
 
 
 async def test_a_step_that_hangs_is_cut_off_by_the_time_limit(stage: Stage) -> None:

@@ -35,7 +35,7 @@ from workflows.graph.definition import (
 )
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import CandidatesState, GraphState
-from workflows.rules.stopping import NextStep, all_failed, enough, must_stop, write
+from workflows.rules.stopping import NextStep, all_failed, may_stop, must_stop, write
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
@@ -164,7 +164,7 @@ class GraphResearch(ResearchHandlers):
             return write(self._loops.results.overall_stop(), "every section has been researched")
         stop = must_stop(state.loop)
         if stop is None and at_exit:
-            judged = enough(self.research.context.profile, state.loop.judged, state.loop.gained)
+            judged = may_stop(self.research.context.profile, state.loop.judged, state.loop.gained)
             reason = judged.stop if judged and judged.stop else stop_at_exit(self._facts())
             return write(reason, f"{walk.at} is an exit of the graph")
         return stop or self._spent(walk.at)
@@ -184,7 +184,7 @@ class GraphResearch(ResearchHandlers):
     def _facts(self) -> Facts:
         research, state, loop = self.research, self.research.state, self.research.state.loop
         judged, budget, now = loop.judged, research.context.budget, research.context.now()
-        tokens, cost = budget.free("tokens"), budget.free("cost_microusd")
+        tokens, cost = budget.free_amount("tokens"), budget.free_amount("cost_microusd")
         seconds = research.context.research_seconds()
         return Facts(
             iteration=loop.iteration,
@@ -207,7 +207,7 @@ class GraphResearch(ResearchHandlers):
             seconds_used=budget.elapsed(now),
             seconds_left=UNLIMITED if seconds is None else max(seconds, 0.0),
             judged=judged is not None,
-            sufficient=enough(research.context.profile, judged, research.state.loop.gained) is not None,
+            sufficient=may_stop(research.context.profile, judged, research.state.loop.gained) is not None,
             all_failed=all_failed(loop.statuses),
             unread_steering=loop.unread_steering > 0,
         )

@@ -38,7 +38,7 @@ class ConclusionsPart(Part):
         parsed = state.question.parsed
         if state.part(ConclusionsState).appraisal is not None or (parsed and parsed.is_overview):
             return ()
-        judged, usable = state.evidence.judgements, state.evidence.usable
+        judged, usable = state.evidence.judgements, state.evidence.usable_refs
         answering = [n for n in state.evidence.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]
         related = [n for n, judgement in judged.items() if judgement.answers and judgement.compares]
         works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]

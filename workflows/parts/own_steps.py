@@ -45,7 +45,7 @@ class OwnStepsPart(Part):
             prompt=prompt,
             iteration=max(state.loop.iteration, 1),
             gaps=state.loop.gaps,
-            evidence=shown(state.evidence.ranked, MAX_WORKS),
+            evidence=shown(state.evidence.ranked_refs, MAX_WORKS),
             judgements=self.run.judging.findings(),
             hypotheses=tuple(
                 hypothesis.replace(supporting_evidence=(), contradicting_evidence=())

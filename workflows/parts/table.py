@@ -39,7 +39,7 @@ class TablePart(Part):
             columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
         if not columns or not self.models.is_paid("extractor"):
             return
-        usable, part = state.evidence.usable, state.part(TableState)
+        usable, part = state.evidence.usable_refs, state.part(TableState)
         table = part.table or Table(columns=columns)
         filled_in = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
         judged = state.evidence.judgements

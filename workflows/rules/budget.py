@@ -68,33 +68,33 @@ class Budget(BaseModel, defer_build=True):
     # tokens and money
 
     def limit(self, kind: Kind) -> int | None:
-        most: int | None = getattr(self.limits, f"max_{kind}")
-        return most
+        limit: int | None = getattr(self.limits, f"max_{kind}")
+        return limit
 
-    def charged(self, kind: Kind) -> int:
+    def charged_amount(self, kind: Kind) -> int:
         """Return what counts against a limit."""
         return charged(self.used, self.spent_microusd).of(kind)
 
-    def held(self, kind: Kind) -> int:
+    def held_amount(self, kind: Kind) -> int:
         """Return what is reserved for calls under way and leased to sections."""
         return sum(
             reservation.of(kind) for reservation in (*self.reservations.values(), *self.leases.values())
         )
 
-    def free(self, kind: Kind, writing: bool = False) -> int | None:
+    def free_amount(self, kind: Kind, writing: bool = False) -> int | None:
         """Return what may still be promised; None without a limit."""
         limit = self.limit(kind)
         if limit is None:
             return None
-        drawn = sum(r.of(kind) for r in self.reservations.values() if r.writing)
-        reserve = 0 if writing else max(self.writing_reserve.of(kind) - drawn, 0)
-        return max(limit - self.charged(kind) - self.held(kind) - reserve, 0)
+        in_use = sum(r.of(kind) for r in self.reservations.values() if r.writing)
+        reserve = 0 if writing else max(self.writing_reserve.of(kind) - in_use, 0)
+        return max(limit - self.charged_amount(kind) - self.held_amount(kind) - reserve, 0)
 
-    def refusal(self, wanted: Spend, writing: bool = False) -> StopReason | None:
+    def refusal(self, demand: Spend, writing: bool = False) -> StopReason | None:
         """Why a call of this size may not be made, if it may not."""
         for kind, charge in KINDS.items():
-            free = self.free(kind, writing)
-            if free is not None and wanted.of(kind) > free:
+            free = self.free_amount(kind, writing)
+            if free is not None and demand.of(kind) > free:
                 return charge.stop
         return None
 
@@ -102,7 +102,7 @@ class Budget(BaseModel, defer_build=True):
         """Return the limit of which less than `MIN_LEFT` is left, what is kept back for writing included."""
         for kind, charge in KINDS.items():
             limit = self.limit(kind)
-            if limit is not None and limit - self.charged(kind) < limit * MIN_LEFT:
+            if limit is not None and limit - self.charged_amount(kind) < limit * MIN_LEFT:
                 return charge.stop
         return None
 
@@ -110,12 +110,12 @@ class Budget(BaseModel, defer_build=True):
         self, role: str, allowance: Allowance, price: Price | None, writing: bool = False
     ) -> int | None:
         """Hold an allowance for a call and return the reservation's number; None when it does not fit."""
-        needed = needs(allowance, price)
-        if self.refusal(needed, writing) is not None:
+        need = needs(allowance, price)
+        if self.refusal(need, writing) is not None:
             return None
         number = self.next_reservation
         self.next_reservation += 1
-        self.reservations[number] = Reservation(role=role, writing=writing, **needed.model_dump())
+        self.reservations[number] = Reservation(role=role, writing=writing, **need.model_dump())
         return number
 
     def settle(self, number: int, usage: Usage) -> None:
@@ -146,14 +146,14 @@ class Budget(BaseModel, defer_build=True):
 
     # leases to sections
 
-    def lease(self, section: str, wanted: Spend) -> Spend:
+    def lease(self, section: str, demand: Spend) -> Spend:
         """Give a section as much of what it asks for as is free; adds to what it has."""
 
         def share(kind: Kind, amount: int) -> int:
-            free = self.free(kind)
+            free = self.free_amount(kind)
             return amount if free is None else min(amount, free)
 
-        granted = wanted.each(share)
+        granted = demand.each(share)
         self.leases[section] = self.leases.get(section, Spend()) + granted
         return granted
 
@@ -172,11 +172,11 @@ class Budget(BaseModel, defer_build=True):
         """
         self.leases[section] = self.close_lease(section, by_role, spent_microusd)
 
-    def extend(self, more: Addition) -> None:
+    def extend(self, addition: Addition) -> None:
         """Raise the limits. A kind without a limit stays without one."""
         before = {name: getattr(self.limits, f"max_{name}") for name in Addition.model_fields}
-        raised = {f"max_{n}": most + getattr(more, n) for n, most in before.items() if most is not None}
-        self.limits = self.limits.model_copy(update=raised)
+        limits = {f"max_{n}": most + getattr(addition, n) for n, most in before.items() if most is not None}
+        self.limits = self.limits.model_copy(update=limits)
 
     # time
 
@@ -212,10 +212,10 @@ class Budget(BaseModel, defer_build=True):
 
     def research_seconds(self, now: float) -> float | None:
         """Working seconds left for research, the time for writing kept back; None without a limit."""
-        left = self.remaining_seconds(now)
-        if left is None or self.limits.max_seconds is None:
+        remaining = self.remaining_seconds(now)
+        if remaining is None or self.limits.max_seconds is None:
             return None
-        return max(left - min(WRITING_SECONDS, self.limits.max_seconds * WRITING_SHARE), 0.0)
+        return max(remaining - min(WRITING_SECONDS, self.limits.max_seconds * WRITING_SHARE), 0.0)
 
     def status(self, now: float, sections: Sequence[SectionProgress] = ()) -> BudgetStatus:
         """Return the answer of query `budget`; `sections` are those that run now."""
@@ -223,12 +223,12 @@ class Budget(BaseModel, defer_build=True):
         for section in sections:
             for role, usage in section.by_role.items():
                 by_role[role] = by_role.get(role, Usage()) + usage
-        used = sum((usage for section in sections for usage in section.by_role.values()), start=self.used)
+        total = sum((usage for section in sections for usage in section.by_role.values()), start=self.used)
         return BudgetStatus(
             limits=self.limits,
-            used=used,
-            reserved_tokens=max(self.held("tokens") - (used.tokens - self.used.tokens), 0),
-            cost_known=used.cost_microusd is not None,
+            used=total,
+            reserved_tokens=max(self.held_amount("tokens") - (total.tokens - self.used.tokens), 0),
+            cost_known=total.cost_microusd is not None,
             iterations=self.iterations,
             elapsed_seconds=round(self.elapsed(now), 3),
             as_of=now,
@@ -237,35 +237,35 @@ class Budget(BaseModel, defer_build=True):
         )
 
 
-def expected(wanted: Allowance, used: Usage | None, share: float | None) -> Allowance:
+def expected(allowance: Allowance, usage: Usage | None, share: float | None) -> Allowance:
     """Return what the next call of a role will need, by what was measured in this run.
 
-    Its own calls (`used`), else the share of their allowances that all calls took. Before the first call it
+    Its own calls (`usage`), else the share of their allowances that all calls took. Before the first call it
     is the whole allowance.
     """
-    tokens = wanted.tokens
-    if used is not None and used.calls:
-        tokens = min(tokens, int(used.tokens / used.calls * HEADROOM))
+    tokens = allowance.tokens
+    if usage is not None and usage.calls:
+        tokens = min(tokens, int(usage.tokens / usage.calls * HEADROOM))
     elif share is not None:
         tokens = min(tokens, int(tokens * share * HEADROOM))
-    return scaled(wanted, tokens)
+    return scaled(allowance, tokens)
 
 
-def smaller_allowance(wanted: Allowance, likely: Allowance, free: int) -> Allowance | None:
+def smaller_allowance(full: Allowance, estimate: Allowance, free: int) -> Allowance | None:
     """Return what a call may be allowed when its full allowance is not free.
 
-    All that is free, if calls of its kind have done with that much in this run (`likely`), or if it is a good
-    part of the full allowance. None otherwise.
+    All that is free, if calls of its kind need no more by the `estimate` of this run, or if it is a good part
+    of the full allowance. None otherwise.
     """
-    return scaled(wanted, min(free, wanted.tokens)) if 0 < least_tokens(wanted, likely) <= free else None
+    return scaled(full, min(free, full.tokens)) if 0 < least_tokens(full, estimate) <= free else None
 
 
-def least_tokens(wanted: Allowance, likely: Allowance) -> int:
+def least_tokens(full: Allowance, estimate: Allowance) -> int:
     """Tokens without which a call is not made."""
-    return min(int(wanted.tokens * MIN_SHARE), likely.tokens)
+    return min(int(full.tokens * MIN_SHARE), estimate.tokens)
 
 
-def scaled(wanted: Allowance, tokens: int) -> Allowance:
+def scaled(allowance: Allowance, tokens: int) -> Allowance:
     """Return an allowance of so many tokens, divided between prompt and answer as the one given."""
-    output = tokens * wanted.output_tokens // max(wanted.tokens, 1)
+    output = tokens * allowance.output_tokens // max(allowance.tokens, 1)
     return Allowance(input_tokens=tokens - output, output_tokens=output)

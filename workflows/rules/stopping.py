@@ -16,7 +16,7 @@ from activities.contracts.stop_reasons import StopReason
 from activities.messages import plural
 
 Step = Literal["observe", "evaluate_gaps", "select_tools", "search", "judge", "write"]
-Happened = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]
+LastStep = Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"]
 """The step that was completed last in an iteration."""
 
 MAX_JUDGE_FAILURES = 3
@@ -77,7 +77,7 @@ class NextStep(Frozen):
     stop: StopReason | None = None
 
 
-def sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
+def is_sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
     """Whether a model's judgement meets the profile.
 
     What its works carry, and the minimum of every criterion that was scored. One that does not apply to the
@@ -94,8 +94,8 @@ def meets_criteria(profile: Profile, judged: JudgeAssessment) -> bool:
     return all(judged.scores[c.name] >= c.minimum for c in profile.criteria if c.name in judged.scores)
 
 
-def enough(profile: Profile, judged: JudgeAssessment | None, gained: int = 0) -> NextStep | None:
-    """Why a judgement ends the search; None when the search goes on.
+def may_stop(profile: Profile, judged: JudgeAssessment | None, gained: int = 0) -> NextStep | None:
+    """Return the end of the search where a judgement is a reason for it, else None.
 
     Without a model there is one look: what is near enough is shown, and no further search follows from it. A
     model is believed, it has read the works: when it recommends to write, and when it recommends to continue
@@ -107,7 +107,7 @@ def enough(profile: Profile, judged: JudgeAssessment | None, gained: int = 0) ->
         return write("searched_out", "what was found has been looked through; no model judges it")
     if gained and judged.recommendation == "continue" and judged.gaps and judged.recommended_searches:
         return None
-    if sufficient(profile, judged):
+    if is_sufficient(profile, judged):
         return write("sufficient_evidence", "the judgements meet the profile")
     if judged.recommendation == "synthesize" and judged.relevant:
         return write("sufficient_evidence", "the judge recommends to write")
@@ -116,12 +116,12 @@ def enough(profile: Profile, judged: JudgeAssessment | None, gained: int = 0) ->
     return None
 
 
-def off_subject(grades: Sequence[int]) -> bool:
+def is_off_subject(grades: Sequence[int]) -> bool:
     """Whether two thirds of the works of a round, by their grades, are on another subject."""
     return bool(grades) and 3 * sum(grade == 0 for grade in grades) >= 2 * len(grades)
 
 
-def worth_judging(near_count: int, far_count: int) -> bool:
+def is_worth_judging(near_count: int, far_count: int) -> bool:
     """Whether the works of a round are sent to a judge: not where nearly all are far from the question."""
     return near_count * MAX_FAR_FOR_ONE >= far_count and near_count > 0
 
@@ -131,12 +131,12 @@ def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
     return bool(statuses) and not any(status in ANSWERED for status in statuses)
 
 
-def decide_next(happened: Happened, state: LoopState, profile: Profile) -> NextStep:
+def decide_next(last_step: LastStep, state: LoopState, profile: Profile) -> NextStep:
     """Return the next step of the loop after the one that happened, and why."""
     stop = must_stop(state)
     if stop is not None:
         return stop
-    match happened:
+    match last_step:
         case "start":
             return NextStep(step="observe", reason="a new iteration begins")
         case "observe":
@@ -175,11 +175,11 @@ def must_stop(state: LoopState) -> NextStep | None:
 def _after_gaps(state: LoopState, profile: Profile) -> NextStep:
     if state.gaps:
         return NextStep(step="select_tools", reason=f"{len(state.gaps)} gaps are open")
-    judged_all = not state.unjudged and not state.unread_steering
+    has_judged_all = not state.unjudged and not state.unread_steering
     judged = state.judged
     if (
         state.research_complete
-        and judged_all
+        and has_judged_all
         and judged
         and judged.relevant
         and meets_criteria(profile, judged)
@@ -206,7 +206,7 @@ def _after_judge(state: LoopState, profile: Profile) -> NextStep:
         )
     if state.unread_steering:
         return _next_iteration(state, "the reviewer's words have not been acted on yet")
-    if ending := enough(profile, state.judged, state.gained):
+    if ending := may_stop(profile, state.judged, state.gained):
         return ending
     if state.found_all and not state.unjudged:
         return write("searched_out", "every document of the folder has been read")
@@ -251,6 +251,6 @@ def score(judged: JudgeAssessment) -> Score:
     return judged.confidence or 0.0, sum(scores) / len(scores) if scores else 0.0
 
 
-def better(best: Attempt | None, new: Attempt) -> Attempt:
+def better_attempt(best: Attempt | None, new: Attempt) -> Attempt:
     """Return the one with the higher score; the earlier one when they are equal."""
     return new if best is None or score(new.judged) > score(best.judged) else best

@@ -200,7 +200,7 @@ class ParentLink(RunPart):
         """
         state = self.state
         skip = {*state.sections.shared, *state.sections.taken_over}
-        refs = state.evidence.usable
+        refs = state.evidence.usable_refs
         fresh = [name for name in state.evidence.relevant if name in refs and name not in skip][
             :SHARED_AT_ONCE
         ]

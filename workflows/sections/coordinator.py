@@ -73,7 +73,7 @@ class SectionCoordinator(RunPart):
         The rest is given on request, so that none waits while another holds what it does not use.
         """
         budget, parts = self.context.budget, max(sections, 1)
-        share = Spend().each(lambda kind, _: (budget.free(kind) or 0) // parts)
+        share = Spend().each(lambda kind, _: (budget.free_amount(kind) or 0) // parts)
         wanted = share.each(lambda _, amount: int(amount * FIRST_SHARE))
         a_round = self.run.judging.tokens_of_a_round()
         if wanted.tokens < a_round <= share.tokens:
@@ -220,7 +220,7 @@ class SectionCoordinator(RunPart):
         parts = len(self._running) + 1
 
         def share(kind: Kind, amount: int) -> int:
-            free = self.context.budget.free(kind) or amount
+            free = self.context.budget.free_amount(kind) or amount
             return max(least.of(kind), min(amount, free // parts))
 
         return allowed.each(share)

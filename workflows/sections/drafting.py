@@ -286,7 +286,7 @@ class SectionDrafting(RunPart):
         None where a section found works and none of them was judged.
         """
         state = self.state
-        judged, usable = state.evidence.judgements, state.evidence.usable
+        judged, usable = state.evidence.judgements, state.evidence.usable_refs
         answering = sum(judged[name].answers >= MIN_ANSWERS for name in usable if name in judged)
         several = len(self.context.outline) > 1 and self.models.is_paid("writer")
         were_judged = all(judged.keys() & names for names in map(set, state.sections.found.values()) if names)

@@ -34,7 +34,7 @@ from activities.roles.allowances import (
 from activities.roles.assessment import assess
 from workflows.context import RunPart
 from workflows.rules.payload_limits import REFS_ROOM, shown, to_order
-from workflows.rules.stopping import MAX_JUDGE_FAILURES, enough, off_subject, worth_judging
+from workflows.rules.stopping import MAX_JUDGE_FAILURES, is_off_subject, is_worth_judging, may_stop
 from workflows.steps import policy
 from workflows.steps.model import PERMANENT
 from workflows.steps.policy import OutOfBudget, StepFailed, run_all
@@ -70,7 +70,7 @@ class JudgeSteps(RunPart):
             fits = whole is not None and self.models.has_budget("judge", whole)
             batches = [works] if fits else judge_batches(works, self.models.choice("judge"))
         else:
-            works = shown(state.evidence.ranked, MAX_ORDERED)
+            works = shown(state.evidence.ranked_refs, MAX_ORDERED)
             self._announce(len(works))
             batches = [works]
         answers, failed = await self._ask_all(batches)
@@ -85,7 +85,7 @@ class JudgeSteps(RunPart):
         loop.judge_failures = 0
         loop.unjudged -= unjudged
         grades = [judgement.answers for batch in answers for judgement in batch.judgements]
-        loop.off_subject = bool(state.evidence.judgements) and off_subject(grades)
+        loop.off_subject = bool(state.evidence.judgements) and is_off_subject(grades)
         for batch in answers:
             state.evidence.judgements.update(
                 (judgement.evidence_id, self._sided(judgement)) for judgement in batch.judgements
@@ -133,7 +133,7 @@ class JudgeSteps(RunPart):
         """
         context, state = self.context, self.state
         waiting = [
-            ref for name, ref in state.evidence.usable.items() if name not in state.evidence.judgements
+            ref for name, ref in state.evidence.usable_refs.items() if name not in state.evidence.judgements
         ]
         waiting = list(within(waiting[-MAX_ORDERED:][::-1], REFS_ROOM))[::-1]
         if not waiting:
@@ -161,7 +161,7 @@ class JudgeSteps(RunPart):
             if is_cancelled_exception(error):
                 raise
             return tuple(waiting[:most])
-        if not worth_judging(len(ordered.ids), ordered.far):
+        if not is_worth_judging(len(ordered.ids), ordered.far):
             works = plural(len(waiting), "work")
             text = f"none is judged: {ordered.far} of {works} found far from the question"
             self.events.emit("judging", text, items=0)
@@ -232,7 +232,7 @@ class JudgeSteps(RunPart):
         before = set(loop.judged.relevant) if loop.judged else set[str]()
         loop.judged = judged
         loop.gained = len(set(judged.relevant) - before)
-        stop = enough(self.context.profile, judged, loop.gained)
+        stop = may_stop(self.context.profile, judged, loop.gained)
         state.loop.memory.judged = judged
         state.loop.memory.sufficient = stop is not None and stop.stop == "sufficient_evidence"
         state.loop.recommended = list(judged.recommended_searches)

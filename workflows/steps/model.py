@@ -74,7 +74,7 @@ class ModelSteps(RunPart):
         It follows what the role's calls really used.
         """
         budget = self.context.budget
-        free = budget.free("tokens", writing)
+        free = budget.free_amount("tokens", writing)
         if free is None:
             return None
         fits = smaller_allowance(allowance, self.expected(role), free)
@@ -96,7 +96,7 @@ class ModelSteps(RunPart):
 
     def expected(self, role: Role) -> Allowance:
         """Return what the next call of a role will need, by what calls of this run have used."""
-        by_role = self.context.budget.status(self.context.now(), self.state.sections.running).by_role
+        by_role = self.context.budget.status(self.context.now(), self.state.sections.running_sections).by_role
         paid = {name: usage for name in get_args(Role) if (usage := by_role.get(name)) and usage.calls}
         allowed = sum(self.allowance(name).tokens * usage.calls for name, usage in paid.items())
         share = sum(usage.tokens for usage in paid.values()) / allowed if allowed else None

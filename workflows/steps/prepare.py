@@ -51,15 +51,15 @@ class Preparation(RunPart):
             self.models.reserve_for_writing()
             if reason := refusal(request.mode, self._available()):  # ends the run
                 raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
-            earlier = None
+            earlier_run = None
             if request.follow_up and state.sections.job is None:
-                earlier = await self.run.parts.dialogue.import_evidence()
+                earlier_run = await self.run.parts.dialogue.import_evidence()
             if request.clarify == "ask":
-                await self.run.parts.clarification.ask(earlier)
+                await self.run.parts.clarification.ask(earlier_run)
             # else nobody is waited for, and what is assumed is known before a search is planned
             assumes = request.clarify == "assume"
-            asking = (self.run.parts.clarification.ask(earlier),) if assumes else ()
-            await run_all((*asking, self._parse(earlier)))
+            clarification = (self.run.parts.clarification.ask(earlier_run),) if assumes else ()
+            await run_all((*clarification, self._parse(earlier_run)))
             assert state.question.parsed is not None
             if request.profile == "auto":
                 state.question.prepared = await self._with_profile(
@@ -88,8 +88,8 @@ class Preparation(RunPart):
             return prepared.replace(alternatives={})
         if name not in prepared.alternatives:
             return await self.prepare(name)
-        chosen = self._with_threshold(prepared.alternatives[name])
-        return prepared.replace(profile=chosen, alternatives={})
+        profile = self._with_threshold(prepared.alternatives[name])
+        return prepared.replace(profile=profile, alternatives={})
 
     def _reading(self, parsed: ParsedQuery) -> str:
         text = parsed.rationale or parsed.improved_query
@@ -117,13 +117,13 @@ class Preparation(RunPart):
 
     def _with_threshold(self, profile: Profile) -> Profile:
         """Return a profile with the threshold that the request sets for it, if any."""
-        chosen = self.request.judge_threshold
-        return profile if chosen is None else profile.replace(confidence_threshold=chosen)
+        threshold = self.request.judge_threshold
+        return profile if threshold is None else profile.replace(confidence_threshold=threshold)
 
-    async def _parse(self, earlier: Imported | None) -> None:
+    async def _parse(self, earlier_run: Imported | None) -> None:
         """Parse the question: what is asked, which mode and profile fit, and why.
 
-        One that follows up `earlier` is researched as it stands alone.
+        One that follows up `earlier_run` is researched as it stands alone.
         """
         request, prepared = self.request, self.context.prepared
         question, mode = request.question, settled_mode(request)
@@ -139,8 +139,8 @@ class Preparation(RunPart):
             sources=() if request.sources else tuple(s for s in prepared.sources if s.enabled),
             preferences=prepared.preferences,
             specialists={} if mode else specialists,
-            earlier_question=earlier.question if earlier else "",
-            earlier_answer=earlier.answer if earlier else (),
+            earlier_question=earlier_run.question if earlier_run else "",
+            earlier_answer=earlier_run.answer if earlier_run else (),
         )
         try:
             parsed = await self.models.execute(PARSE, step)

@@ -23,11 +23,11 @@ from workflows.rules.payload_limits import remembered, short_rows, shown
 from workflows.steps.judging import JUDGED_ROOM, best_first
 from workflows.steps.policy import reason_of
 
-OBSERVED_ITEMS = 20
+MAX_OBSERVED_WORKS = 20
 """Works that the observer, the gap evaluator and the reflector are told of at most."""
-TRIED_SHOWN = 12
+MAX_PROMPT_SEARCHES = 12
 """Searches that the prompt of the gap evaluator shows, the latest."""
-TRIED = 30
+MAX_CODE_SEARCHES = 30
 """Those that code reads in its place."""
 MAX_TITLES = 20
 """Titles that the choice of searches is told of."""
@@ -35,7 +35,7 @@ MAX_SOURCES_A_QUERY = 6
 """Sources in which the question itself is searched."""
 MAX_FIRST_SEARCHES = 24
 """Searches of a loop's first iteration."""
-EARLIER_SHOWN = 3
+MAX_EARLIER_ITERATIONS = 3
 """Iterations before the present one that prompts are shown: the latest."""
 
 
@@ -87,22 +87,22 @@ class ResearchSteps(RunPart):
         """Return the question itself in every source, and what the parser or the planner asks beside it."""
         context, state, job = self.context, self.state, self.state.sections.job
         sources = self.run.searches.sources(only)[:MAX_SOURCES_A_QUERY]
-        typed = (context.run_question,) if job is None or job.searches_run_question else ()
-        reworded = (self._parsed.improved_query, *state.people.searches_asked_for)
-        asked = dict.fromkeys(filter(None, (context.question, *typed, *reworded)))
+        run_question = (context.run_question,) if job is None or job.searches_run_question else ()
+        wordings = (self._parsed.improved_query, *state.people.searches_asked_for)
+        questions = dict.fromkeys(filter(None, (context.question, *run_question, *wordings)))
         queries = context.section.queries if context.section else ()
-        planned = tuple(q for q in (*queries, *self._parsed.research_questions) if q not in asked)
+        plan_queries = tuple(q for q in (*queries, *self._parsed.research_questions) if q not in questions)
         if not self.models.is_paid("query_parser"):
-            return await self._worded((*asked, *planned), sources, reworded=not planned)
+            return await self._question_tasks((*questions, *plan_queries), sources, reworded=not plan_queries)
         names = [option.info.name for option in sources]
-        parts = []
-        for texts, group in self._by_wording(tuple(asked), sources).items():
-            parts += await self._worded(texts, group)
-        more = self._verbatim([(query, query) for query in planned], names)
-        return self._not_made((*parts, *more))[:MAX_FIRST_SEARCHES]
+        tasks = []
+        for texts, group in self._sources_by_wording(tuple(questions), sources).items():
+            tasks += await self._question_tasks(texts, group)
+        plan_tasks = self._verbatim_tasks([(query, query) for query in plan_queries], names)
+        return self._new_tasks((*tasks, *plan_tasks))[:MAX_FIRST_SEARCHES]
 
-    def _by_wording(
-        self, asked: tuple[str, ...], sources: Sequence[SourceOption]
+    def _sources_by_wording(
+        self, questions: tuple[str, ...], sources: Sequence[SourceOption]
     ) -> dict[tuple[str, ...], list[SourceOption]]:
         """Return the sources by the questions that they are searched with.
 
@@ -114,12 +114,12 @@ class ResearchSteps(RunPart):
             languages = context.languages_of(source.info.name)
             texts = tuple(wordings[language] for language in languages if language in wordings)
             if context.prepared.asked_in in languages:
-                texts = (*asked, *texts)
-            groups.setdefault(texts or asked, []).append(source)
+                texts = (*questions, *texts)
+            groups.setdefault(texts or questions, []).append(source)
         return groups
 
-    async def _worded(
-        self, asked: tuple[str, ...], sources: Sequence[SourceOption], *, reworded: bool = False
+    async def _question_tasks(
+        self, questions: tuple[str, ...], sources: Sequence[SourceOption], *, reworded: bool = False
     ) -> list[AgentTask]:
         """Return searches for questions in a user's words.
 
@@ -128,22 +128,22 @@ class ResearchSteps(RunPart):
         """
         names = [option.info.name for option in sources]
         if all("local" in option.info.domains for option in sources):
-            on = f" {self.context.section.aspect}" if self.context.section else ""
+            aspect = f" {self.context.section.aspect}" if self.context.section else ""
             question = self.context.question
-            queries = [(text, f"{text}{on}".rstrip() if text == question else text) for text in asked]
-            return self._not_made(self._verbatim(queries, names))
+            queries = [(text, f"{text}{aspect}".rstrip() if text == question else text) for text in questions]
+            return self._new_tasks(self._verbatim_tasks(queries, names))
         parsed = self.state.question.parsed
         step = SelectInput(
             **self.context.loop_inputs("guidance", "aspects", "specialists"),
             iteration=self.state.loop.iteration,
-            gaps=asked,
+            gaps=questions,
             sources=tuple(sources),
             key_entities=parsed.key_entities if parsed else (),
             per_gap=len(sources),
             reworded=reworded,
         )
         plan = await self.models.execute_by_code(SELECT_TOOLS, step)
-        return self._not_made(plan.tasks)[:MAX_FIRST_SEARCHES]
+        return self._new_tasks(plan.tasks)[:MAX_FIRST_SEARCHES]
 
     def _recommended_tasks(self, gaps: tuple[str, ...]) -> list[AgentTask]:
         """Return in the preferred sources what the judge names, and what tests hypotheses."""
@@ -152,11 +152,11 @@ class ResearchSteps(RunPart):
         tests = self._hypothesis_tests(limits.searches_per_gap)
         names = names[: limits.searches_per_gap]
         pairs = [(gaps[n % len(gaps)], query) for n, query in enumerate(self.state.loop.recommended)]
-        tasks = self._verbatim([(test, test) for test in tests], names, tests_hypothesis=True)
-        tasks += self._verbatim(pairs, names)
-        return self._not_made(tasks)[: limits.max_gaps * limits.searches_per_gap]
+        tasks = self._verbatim_tasks([(test, test) for test in tests], names, tests_hypothesis=True)
+        tasks += self._verbatim_tasks(pairs, names)
+        return self._new_tasks(tasks)[: limits.max_gaps * limits.searches_per_gap]
 
-    def _verbatim(
+    def _verbatim_tasks(
         self, pairs: Sequence[tuple[str, str]], names: Sequence[str], *, tests_hypothesis: bool = False
     ) -> list[AgentTask]:
         """Each query in each source; `pairs` are gaps with their queries."""
@@ -166,11 +166,11 @@ class ResearchSteps(RunPart):
             for name in names
         ]
 
-    def _not_made(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
+    def _new_tasks(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
         """Return searches without those that were answered already, each once."""
-        answered = {(s.source, s.asked) for s in self.state.evidence.searches if s.status in ANSWERED}
-        unmade = {(t.agent, t.query): t for t in tasks if (t.agent, t.query) not in answered}
-        return list(unmade.values())
+        searches = {(s.source, s.asked) for s in self.state.evidence.searches if s.status in ANSWERED}
+        new_tasks = {(t.agent, t.query): t for t in tasks if (t.agent, t.query) not in searches}
+        return list(new_tasks.values())
 
     async def observe(self) -> None:
         state, judged = self.state, self.state.loop.judged
@@ -180,7 +180,7 @@ class ResearchSteps(RunPart):
             iteration=state.loop.iteration,
             **self._works(),
             last_judgement=judged.reasoning if judged else "",
-            earlier=self._earlier(),
+            earlier=self._latest_iterations(),
         )
         observation = await self.models.execute(OBSERVE, step)
         state.loop.observation = state.loop.memory.thought = observation.text
@@ -188,13 +188,13 @@ class ResearchSteps(RunPart):
     def _works(self) -> Works:
         """Return the titles of the works found, best first, and what the judge read of them."""
         state = self.state
-        refs = state.evidence.ranked[:OBSERVED_ITEMS]
+        refs = state.evidence.ranked_refs[:MAX_OBSERVED_WORKS]
         rows = (
             state.evidence.judgements[ref.evidence_id]
             for ref in refs
             if ref.evidence_id in state.evidence.judgements
         )
-        read = (
+        judgements = (
             WorkJudgement(
                 evidence_id=judgement.evidence_id,
                 answers=judgement.answers,
@@ -206,14 +206,14 @@ class ResearchSteps(RunPart):
         return {
             "titles": {ref.evidence_id: ref.title for ref in refs},
             "relevant": len(state.evidence.relevant),
-            "judgements": within(read, JUDGED_ROOM),
+            "judgements": within(judgements, JUDGED_ROOM),
         }
 
     async def evaluate_gaps(self) -> None:
         self.events.set_phase("evaluating_gaps", "determining what is missing")
         state, loop = self.state, self.state.loop
         loop.steering_read = state.people.steered
-        most = TRIED_SHOWN if self.models.is_paid("gap_evaluator") else TRIED
+        max_searches = MAX_PROMPT_SEARCHES if self.models.is_paid("gap_evaluator") else MAX_CODE_SEARCHES
         step = GapsInput(
             **self.context.loop_inputs("guidance"),
             iteration=loop.iteration,
@@ -221,10 +221,10 @@ class ResearchSteps(RunPart):
             **self._works(),
             steering=tuple(state.people.steering),
             judged_gaps=loop.judged.gaps if loop.judged else (),
-            tried=short_rows(state.evidence.searches[-most:]),
+            tried=short_rows(state.evidence.searches[-max_searches:]),
             research_questions=self._parsed.research_questions,
             max_gaps=self.request.limits.max_gaps,
-            earlier=self._earlier(),
+            earlier=self._latest_iterations(),
         )
         answer = await self.models.execute(EVALUATE_GAPS, step)
         state.people.instructions.update(
@@ -239,8 +239,8 @@ class ResearchSteps(RunPart):
     async def read_instructions(self) -> None:
         """Have the gap evaluator read new instructions, for a mode that asks it nothing else."""
         state = self.state
-        new = state.people.steered > state.loop.steering_read
-        if new and self.models.is_paid("gap_evaluator") and not self.models.refusal("gap_evaluator"):
+        has_new = state.people.steered > state.loop.steering_read
+        if has_new and self.models.is_paid("gap_evaluator") and not self.models.refusal("gap_evaluator"):
             await self.evaluate_gaps()
         state.loop.steering_read = state.people.steered
 
@@ -261,39 +261,39 @@ class ResearchSteps(RunPart):
             iteration=loop.iteration,
             gaps=loop.gaps,
             sources=self.run.searches.sources(only),
-            tried=short_rows(state.evidence.searches[-2 * TRIED :]),
+            tried=short_rows(state.evidence.searches[-2 * MAX_CODE_SEARCHES :]),
             key_entities=parsed.key_entities if parsed else (),
             recommended=tuple(state.loop.recommended),
             tests=self._hypothesis_tests(per_gap),
-            titles=tuple(map(_named, state.evidence.ranked[:MAX_TITLES])),
+            titles=tuple(map(_name_and_title, state.evidence.ranked_refs[:MAX_TITLES])),
             per_gap=per_gap,
             specialist=self.context.specialist.name if self.context.specialist else "",
         )
         execute = self.models.execute if use_model else self.models.execute_by_code
         plan = await execute(SELECT_TOOLS, step)
         names = {source.info.name for source in step.sources}
-        chosen = self._not_made(task for task in plan.tasks if task.agent in names)
+        planned_tasks = self._new_tasks(task for task in plan.tasks if task.agent in names)
         tasks = list[AgentTask]()
         if use_model and not state.evidence.searches:
             tasks = await self._first_tasks(only)
         elif use_model:
-            named = [source.info.name for source in step.sources[:MAX_SOURCES_A_QUERY]]
-            read = [(one.text, one.query) for one in state.people.instructions.values() if one.query]
-            tasks = self._verbatim(read, named)
-        state.loop.selected = self._not_made((*tasks, *chosen[: limits.max_gaps * per_gap]))
+            query_sources = [source.info.name for source in step.sources[:MAX_SOURCES_A_QUERY]]
+            pairs = [(i.text, i.query) for i in state.people.instructions.values() if i.query]
+            tasks = self._verbatim_tasks(pairs, query_sources)
+        state.loop.selected = self._new_tasks((*tasks, *planned_tasks[: limits.max_gaps * per_gap]))
         loop.tasks = len(state.loop.selected)
 
-    def _hypothesis_tests(self, most: int) -> tuple[str, ...]:
+    def _hypothesis_tests(self, max_tests: int) -> tuple[str, ...]:
         """Return searches that would test the hypotheses and have not been made.
 
         One of each hypothesis, the best supported first, before the second of any.
         """
         hypotheses = self.state.part(CandidatesState).hypotheses
-        answered = (search for search in self.state.evidence.searches if search.status in ANSWERED)
-        made = {search.gap for search in answered if search.tests_hypothesis}
+        answered_searches = (search for search in self.state.evidence.searches if search.status in ANSWERED)
+        earlier_tests = {search.gap for search in answered_searches if search.tests_hypothesis}
         rounds = zip_longest(*(hypothesis.search_suggestions for hypothesis in hypotheses))
-        texts = dict.fromkeys(text for suggested in rounds for text in suggested if text)
-        return tuple(text for text in texts if text not in made)[:most]
+        texts = dict.fromkeys(text for queries in rounds for text in queries if text)
+        return tuple(text for text in texts if text not in earlier_tests)[:max_tests]
 
     async def search(self, at_once: int | None = None, *, reflect: bool = True) -> None:
         """Execute the selected searches, all at the same time or `at_once` of them.
@@ -301,32 +301,33 @@ class ResearchSteps(RunPart):
         When they bring little that is new, reflect on why.
         """
         state, loop = self.state, self.state.loop
-        size = at_once or max(len(state.loop.selected), 1)
         count = len(loop.selected)
+        size = at_once or max(count, 1)
         message = plural(count, "search") if count else "no search that was not made before"
         message += f", {min(size, count)} at once" if count > 1 else ""
         self.events.set_phase("searching", message)
         state.loop.memory.gaps = loop.gaps
         sources = ", ".join(dict.fromkeys(task.agent for task in state.loop.selected))
-        self.events.emit("searching", message, searches=len(state.loop.selected), sources=sources)
-        statuses, new, before = list[SearchStatus](), 0, {ref.evidence_id for ref in state.evidence.refs}
+        self.events.emit("searching", message, searches=count, sources=sources)
+        statuses, new_count = list[SearchStatus](), 0
+        before = {ref.evidence_id for ref in state.evidence.refs}
         for first in range(0, len(state.loop.selected), size):
             if first and self.context.must_end:
                 break
-            ended, brought = await self.run.searches.execute(
+            step_statuses, step_count = await self.run.searches.execute(
                 state.loop.selected[first : first + size], self.run.judging.most
             )
-            statuses, new = statuses + ended, new + brought
-        loop.statuses, loop.new_evidence = tuple(statuses), new
+            statuses, new_count = statuses + step_statuses, new_count + step_count
+        loop.statuses, loop.new_evidence = tuple(statuses), new_count
         loop.evidence = len(state.evidence.refs)
         loop.found_all = self._has_whole_folder()
-        fresh = tuple(ref for ref in state.evidence.refs if ref.evidence_id not in before)
-        state.loop.memory.add_found(fresh)
-        loop.stalled = 0 if new else loop.stalled + 1
-        if reflect and self._brought_little(statuses, new):
-            await self._reflect(fresh)
+        new_refs = tuple(ref for ref in state.evidence.refs if ref.evidence_id not in before)
+        state.loop.memory.add_found(new_refs)
+        loop.stalled = 0 if new_count else loop.stalled + 1
+        if reflect and self._has_brought_little(statuses, new_count):
+            await self._reflect(new_refs)
 
-    def _brought_little(self, statuses: Sequence[SearchStatus], new: int) -> bool:
+    def _has_brought_little(self, statuses: Sequence[SearchStatus], new_count: int) -> bool:
         """Whether searches that were answered brought fewer new items than there were searches.
 
         Failed searches are not counted: an outage is no reason to search for something else. Nor is anything
@@ -334,10 +335,10 @@ class ResearchSteps(RunPart):
         """
         if self._has_whole_folder():
             return False
-        if not new and "empty" in statuses:
+        if not new_count and "empty" in statuses:
             return True
-        answered = sum(status in ANSWERED for status in statuses)
-        if new >= answered or self.state.loop.iteration >= self.state.loop.max_iterations:
+        answered_count = sum(status in ANSWERED for status in statuses)
+        if new_count >= answered_count or self.state.loop.iteration >= self.state.loop.max_iterations:
             return False
         return self.models.refusal("reflector") is None  # the step must not end a run
 
@@ -345,38 +346,38 @@ class ResearchSteps(RunPart):
         """Whether a folder alone was searched, and each of its documents was found."""
         searches = self.state.evidence.searches
         documents = max((search.documents for search in searches), default=0)
-        alone = {search.source for search in searches} == {"library"}
-        return alone and 0 < documents <= len(self.state.evidence.refs)
+        is_alone = {search.source for search in searches} == {"library"}
+        return is_alone and 0 < documents <= len(self.state.evidence.refs)
 
-    def _earlier(self) -> tuple[IterationRecord, ...]:
+    def _latest_iterations(self) -> tuple[IterationRecord, ...]:
         """Return the latest iterations of this loop that have ended."""
         records = [r for r in self.state.loop.memory.records if r.section == self.context.section_id]
-        return tuple(map(remembered, records[-EARLIER_SHOWN:]))
+        return tuple(map(remembered, records[-MAX_EARLIER_ITERATIONS:]))
 
     async def _prepare_added_sources(self) -> None:
         """Make the sources that a reviewer added available, as far as the worker has them."""
-        state, added = self.state, self.state.people.added_sources
-        for name in list(added):
+        state, names = self.state, self.state.people.added_sources
+        for name in list(names):
             if self.request.sources and not self.context.source(name):
                 # The worker was only asked for the user's own choice of sources.
                 try:
-                    more = await self.run.preparation.prepare(self.context.profile.name, [name])
+                    extra = await self.run.preparation.prepare(self.context.profile.name, [name])
                 except ActivityError as error:
                     reason = reason_of(error)
-                    added.remove(name)
+                    names.remove(name)
                     self.events.add_limitation("source_not_searchable", source=name, reason=reason)
                     continue
-                new = tuple(s for s in more.sources if not self.context.source(s.info.name))
+                new_sources = tuple(s for s in extra.sources if not self.context.source(s.info.name))
                 prepared = self.context.prepared
-                state.question.prepared = prepared.replace(sources=(*prepared.sources, *new))
+                state.question.prepared = prepared.replace(sources=(*prepared.sources, *new_sources))
             option = self.context.source(name)
             if option is None:
-                added.remove(name)
+                names.remove(name)
                 self.events.add_limitation("source_unknown", source=name)
             elif not option.enabled:
                 self.events.add_limitation("source_not_available", source=name, reason=option.reason)
 
-    async def _reflect(self, new: Sequence[EvidenceRef]) -> None:
+    async def _reflect(self, new_refs: Sequence[EvidenceRef]) -> None:
         """Ask whether searches served their gaps and what to search instead.
 
         Failed searches are left out: an outage is no reason to search for something else.
@@ -390,7 +391,7 @@ class ResearchSteps(RunPart):
             iteration=loop.iteration,
             gaps=loop.gaps,
             searches=short_rows(searches),
-            new_evidence=shown(new, OBSERVED_ITEMS),
+            new_evidence=shown(new_refs, MAX_OBSERVED_WORKS),
         )
         reflection = await self.models.execute(REFLECT, step)
         state.loop.memory.reflection = reflection.reason
@@ -403,7 +404,7 @@ class ResearchSteps(RunPart):
         state.loop.recommended = list(reflection.better_searches) or state.loop.recommended
 
 
-def _named(ref: EvidenceRef) -> str:
+def _name_and_title(ref: EvidenceRef) -> str:
     """Return a work as a query may name it."""
     name = next((f"{kind.upper()} {value}: " for kind, value in ref.identifiers.items_in_order()), "")
     return f"{name}{ref.title}"

@@ -26,7 +26,7 @@ from activities.search_activity import activity_name
 from workflows.context import RunPart
 from workflows.event_types import EVENTS
 from workflows.rules.dedup import documents_again, merge
-from workflows.state import Unread
+from workflows.state import Listing
 from workflows.steps import policy
 from workflows.steps.policy import reason_of, retry_on_worker_loss, search_failure
 
@@ -38,30 +38,30 @@ RESULTS_A_STEP = 200
 """Results that the searches of one step ask for at most: the answer has a reference to each."""
 MAX_TRIED = 400
 """Names of results of one source that were read, or could not be, and that a run remembers: the latest."""
-EVIDENCE_KEPT = 240
+MAX_REFS = 240
 """References a run keeps at most; items judged relevant come first, then the newest."""
 
 
 class SearchSteps(RunPart):
     """Makes the searches of a step."""
 
-    async def execute(self, tasks: Sequence[AgentTask], most: int) -> tuple[list[SearchStatus], int]:
+    async def execute(self, tasks: Sequence[AgentTask], max_reads: int) -> tuple[list[SearchStatus], int]:
         """Execute all searches at once, those of one source in one step.
 
-        Return the status of each and the number of new items. Of sources that list before they read, `most`
-        results are read in all; a folder of no more documents is returned whole. When the run is cancelled,
-        the results that have arrived are kept.
+        Return the status of each and the number of new items. Of sources that list before they read,
+        `max_reads` results are read in all; a folder of no more documents is returned whole. When the run is
+        cancelled, the results that have arrived are kept.
         """
         by_source: dict[str, list[AgentTask]] = {}
         for task in tasks:
             by_source.setdefault(task.agent, []).append(task)
-        limit, share = self.request.limits.results_per_search, -(-most // max(len(by_source), 1))
+        limit, share = self.request.limits.results_per_search, -(-max_reads // max(len(by_source), 1))
         running = []
         for source, group in by_source.items():
-            whole = most if source == "library" and self.request.library else 0
-            size = max(RESULTS_A_STEP // max(limit, whole), 1)
+            max_documents = max_reads if source == "library" and self.request.library else 0
+            size = max(RESULTS_A_STEP // max(limit, max_documents), 1)
             steps = [group[at : at + size] for at in range(0, len(group), size)]
-            running += [asyncio.create_task(self._search(step, share, whole)) for step in steps]
+            running += [asyncio.create_task(self._search(step, share, max_documents)) for step in steps]
         try:
             await workflow.wait(running)
         except asyncio.CancelledError:
@@ -70,10 +70,10 @@ class SearchSteps(RunPart):
             await workflow.wait(running)
             self._keep(running)
             raise
-        statuses, new = self._keep(running)
+        statuses, new_count = self._keep(running)
         for search in running:
             search.result()
-        return statuses, new
+        return statuses, new_count
 
     def _keep(self, running: Sequence[asyncio.Task[list[Answer]]]) -> tuple[list[SearchStatus], int]:
         """Record the searches that have ended.
@@ -81,42 +81,41 @@ class SearchSteps(RunPart):
         Never in a `finally`: that also runs where the workflow leaves a worker's memory, outside its event
         loop.
         """
-        ended = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
-        answers = [answer for some in ended for answer in some]
-        new = sum(self._record(record, refs) for record, refs in answers)
-        self.state.loop.unjudged += new
+        finished = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
+        answers = [answer for found in finished for answer in found]
+        new_count = sum(self._record(record, refs) for record, refs in answers)
+        self.state.loop.unjudged += new_count
         self._limit_evidence()
-        return [record.status for record, _ in answers], new
+        return [record.status for record, _ in answers], new_count
 
     def _record(self, record: SearchRecord, refs: Sequence[EvidenceRef]) -> int:
         """Add a search and its results to the state; return the number of new items."""
         state = self.state
-        again = documents_again(state.evidence.refs, (ref.evidence_id for ref in refs))
-        record = record.replace(kept=max(record.kept - again, 0))
+        repeated_count = documents_again(state.evidence.refs, (ref.evidence_id for ref in refs))
+        record = record.replace(kept=max(record.kept - repeated_count, 0))
         state.evidence.searches.append(record)
         state.evidence.identified += record.kept
         merged = merge(state.evidence.refs, refs, record.section)
         state.evidence.refs = list(merged.refs)
-        state.evidence.duplicates += merged.duplicates - again
-        not_read = f", {record.listed} listed, not read" if record.listed else ""
-        message = f"{record.source}: {record.status}, {record.kept} kept of {record.hits}{not_read}"
+        state.evidence.duplicates += merged.duplicates - repeated_count
+        listed = f", {record.listed} listed, not read" if record.listed else ""
+        message = f"{record.source}: {record.status}, {record.kept} kept of {record.hits}{listed}"
         row = record.model_dump(include=set(EVENTS["search_complete"]))
         self.events.emit("search_complete", message, **row, new=len(merged.new_ids))
         return len(merged.new_ids)
 
-    async def _search(self, tasks: Sequence[AgentTask], most: int, whole: int) -> list[Answer]:
+    async def _search(self, tasks: Sequence[AgentTask], share: int, max_documents: int) -> list[Answer]:
         """Return the searches of one source in one step.
 
-        However each ends, it is a row of the ledger. `whole`: the number of documents up to which a folder is
-        returned whole.
+        However each ends, it is a row of the ledger. A folder of at most `max_documents` is returned whole.
         """
         context, source, started = self.context, tasks[0].agent, self.context.now()
         option = context.source(source)
-        listed = context.state.evidence.listed.get(source, Unread())
+        listed = context.state.evidence.listed.get(source, Listing())
         step = SearchTasks(
             run_id=context.run_id,
-            tasks=tuple(self._task(task, whole) for task in tasks),
-            choice=Choice(question=context.question, most=most, listed=listed.results, tried=listed.tried),
+            tasks=tuple(self._task(task, max_documents) for task in tasks),
+            choice=Choice(question=context.question, most=share, listed=listed.results, tried=listed.tried),
         )
         summary = f"{source}: {'; '.join(task.query for task in tasks)}"
         queue = option.info.queue if option else None
@@ -129,11 +128,11 @@ class SearchSteps(RunPart):
                 raise
             status, detail, attempts = search_failure(error)
             seconds = round(context.now() - started, 3)
-            failed = {"status": status, "detail": detail, "attempts": attempts, "seconds": seconds}
-            return [(self._row(task).model_copy(update=failed), []) for task in tasks]
+            failure = {"status": status, "detail": detail, "attempts": attempts, "seconds": seconds}
+            return [(self._row(task).model_copy(update=failure), []) for task in tasks]
         if outcome.listed or outcome.tried:
             tried = tuple(dict.fromkeys((*listed.tried, *outcome.tried)))
-            context.state.evidence.listed[source] = Unread(results=outcome.listed, tried=tried[-MAX_TRIED:])
+            context.state.evidence.listed[source] = Listing(results=outcome.listed, tried=tried[-MAX_TRIED:])
         return [
             (with_hits(self._row(task), hits), list(hits.kept))
             for task, hits in zip(tasks, outcome.answers, strict=True)
@@ -154,11 +153,11 @@ class SearchSteps(RunPart):
 
     def _seconds_left(self, source: str) -> float | None:
         """Seconds that a step may still take; None without a limit. A folder may have to be read first."""
-        left, most = self.context.research_seconds(), self.context.traits.search_seconds
-        limits = [seconds for seconds in (left, None if source == "library" else most) if seconds is not None]
+        remaining, limit = self.context.research_seconds(), self.context.traits.search_seconds
+        limits = [s for s in (remaining, None if source == "library" else limit) if s is not None]
         return min(limits, default=None)
 
-    def _task(self, task: AgentTask, whole: int) -> SearchTask:
+    def _task(self, task: AgentTask, max_documents: int) -> SearchTask:
         context = self.context
         return SearchTask(
             run_id=context.run_id,
@@ -169,7 +168,7 @@ class SearchSteps(RunPart):
                 filters=context.request.filters,
             ),
             library=context.request.library if task.agent == "library" else None,
-            whole=whole,
+            whole=max_documents,
             library_signature=context.request.signatures.get("library", ""),
             seconds=context.request.search_seconds,
         )
@@ -177,11 +176,11 @@ class SearchSteps(RunPart):
     def _limit_evidence(self) -> None:
         """Drop references beyond the limit: relevant items are kept first, best first, then the newest."""
         state = self.state
-        if len(state.evidence.refs) <= EVIDENCE_KEPT:
+        if len(state.evidence.refs) <= MAX_REFS:
             return
-        ids = {ref.evidence_id for ref in state.evidence.ranked[:EVIDENCE_KEPT]}
+        ids = {ref.evidence_id for ref in state.evidence.ranked_refs[:MAX_REFS]}
         state.evidence.refs = [ref for ref in state.evidence.refs if ref.evidence_id in ids]
-        self.events.add_limitation("items_kept", kept=EVIDENCE_KEPT)
+        self.events.add_limitation("items_kept", kept=MAX_REFS)
 
     def sources(self, only: Collection[str] = ()) -> tuple[SourceOption, ...]:
         """Return the sources to search: the user's choice, else the profile's preference among those enabled.
@@ -194,22 +193,21 @@ class SearchSteps(RunPart):
         state, prepared = self.state, self.context.prepared
         enabled = {s.info.name: s for s in prepared.sources if s.enabled and s.info.role == "search"}
         added = [name for name in state.people.added_sources if name in enabled]
-        asked, specialist = self.request.sources, self.context.specialist
-        if asked:
-            names = [name for name in (*asked, *added) if name in enabled]
+        requested, specialist = self.request.sources, self.context.specialist
+        if requested:
+            names = [name for name in (*requested, *added) if name in enabled]
         else:
-            fitting = state.question.parsed.sources if state.question.parsed else ()
-            preference = fitting or self.context.profile.sources
-            preferred = [name for name in preference if name in enabled and name != "library"]
+            preference = state.question.parsed.sources if state.question.parsed else ()
+            preference = preference or self.context.profile.sources
+            preference = tuple(name for name in preference if name in enabled and name != "library")
             library = ["library"] if "library" in enabled else []
-            sources = library if prepared.own_library else []
-            chosen = [*sources, *preferred, *added]
-            beside = [name for name in chosen if name == EARLIER]
-            names = [*([name for name in chosen if name != EARLIER] or library), *beside] or list(enabled)
+            choice = [*(library if prepared.own_library else []), *preference, *added]
+            earlier = [name for name in choice if name == EARLIER]
+            names = [*([name for name in choice if name != EARLIER] or library), *earlier] or list(enabled)
         if specialist and specialist.sources:
-            able = names if asked else (*specialist.sources, *added)
-            wanted = specialist.sources if asked else enabled
-            names = [name for name in able if name in wanted] or names
+            candidates = names if requested else (*specialist.sources, *added)
+            allowed = specialist.sources if requested else enabled
+            names = [name for name in candidates if name in allowed] or names
         return tuple(enabled[name] for name in dict.fromkeys(names) if not only or name in only)
 
 
@@ -243,5 +241,5 @@ async def ask_pubmed(check: PubMedCheck, queue: str, seconds: float) -> PubMedSa
 
 def with_hits(row: SearchRecord, hits: Hits) -> SearchRecord:
     """Return the row of a search with how it ended."""
-    ended = fields_of(SearchEnd, hits) | {"query": hits.query or row.query}
-    return row.replace(**ended, kept=len(hits.kept))
+    ending = fields_of(SearchEnd, hits) | {"query": hits.query or row.query}
+    return row.replace(**ending, kept=len(hits.kept))

@@ -57,7 +57,7 @@ class WritingSteps(RunPart):
         not, all that was found may be cited.
         """
         state = self.state
-        usable = state.evidence.usable
+        usable = state.evidence.usable_refs
         relevant = [usable[name] for name in state.evidence.relevant if name in usable]
         # what other sections found must be relevant here
         ranked = {*state.evidence.relevant, *state.sections.taken_over}
