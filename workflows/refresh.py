@@ -40,7 +40,7 @@ from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_mod
 from activities.verification import verdicts
 from workflows.amounts import worst_cost
 from workflows.rules.dedup import merge
-from workflows.rules.payload_limits import REFS_ROOM, rows, shown
+from workflows.rules.payload_limits import REFS_ROOM, input_refs, rows
 from workflows.steps import policy
 from workflows.steps.policy import retry_on_worker_loss, search_failure
 from workflows.steps.search import ask_pubmed, ask_source, with_hits
@@ -150,14 +150,14 @@ class Revision:
             step = WriteInput(**context, section_id=revised.write.section or "new")
             left = [ref for ref in plan.known if ref.evidence_id not in revised.works]
             works = new or await self._works(step, left, plan.question)
-            step = step.replace(evidence=shown(works, MAX_WRITER_ITEMS))
+            step = step.replace(evidence=input_refs(works, MAX_WRITER_ITEMS))
             draft = named("new", await self._think(WRITE, step))
         check = VerifyInput(
             **fields_of(StepContext, plan.revise),
             sentences=verdicts.to_read(
                 [*revised.sentences, *revised.edited, *revised.lines, *verdicts.placed(draft)]
             ),
-            evidence=shown((*plan.revise.evidence, *works), MAX_WRITER_ITEMS),
+            evidence=input_refs((*plan.revise.evidence, *works), MAX_WRITER_ITEMS),
         )
         if revised.cannot:
             notes += (revised.cannot,)
@@ -209,7 +209,7 @@ class Revision:
             **policy.internal_step("which works are near"),
         )
         by_name = {ref.evidence_id: ref for ref in refs}
-        return shown((by_name[name] for name in ordered.ids), MAX_WRITER_ITEMS)
+        return input_refs((by_name[name] for name in ordered.ids), MAX_WRITER_ITEMS)
 
     async def _new_works(
         self, searches: Sequence[RepeatedSearch]

@@ -175,7 +175,7 @@ def works_a_batch(choice: ModelChoice) -> int:
     return WORKS_A_BATCH_LARGE if choice.effort == "large" else WORKS_A_BATCH
 
 
-def most_judged(choice: ModelChoice) -> int:
+def max_judged_works(choice: ModelChoice) -> int:
     """Works that this judge reads in one round at most."""
     return MAX_JUDGED_LARGE if choice.effort == "large" else MAX_JUDGED
 

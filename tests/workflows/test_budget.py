@@ -9,7 +9,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from activities.contracts.evidence import Allowance, Price, Usage
 from workflows.amounts import Addition, Limits, Spend, worst_cost
-from workflows.rules.budget import HEADROOM, Budget, expected, smaller_allowance
+from workflows.rules.budget import HEADROOM, Budget, expected_allowance, smaller_allowance
 
 pytestmark = pytest.mark.invariant
 
@@ -216,7 +216,7 @@ FULL = Allowance(input_tokens=8_000, output_tokens=900)
 def test_a_call_that_does_not_fit_whole_is_made_smaller_by_what_its_role_really_used(
     used: Usage | None, free: int, tokens: int | None
 ) -> None:
-    smaller = smaller_allowance(FULL, expected(FULL, used, None), free)
+    smaller = smaller_allowance(FULL, expected_allowance(FULL, used, None), free)
     assert (smaller.tokens if smaller else None) == tokens
 
 
@@ -224,13 +224,13 @@ def test_a_call_that_does_not_fit_whole_is_made_smaller_by_what_its_role_really_
 def test_a_smaller_allowance_never_exceeds_what_is_free(
     wanted: Allowance, free: int, calls: int, used: int
 ) -> None:
-    likely = expected(wanted, Usage(calls=calls, input_tokens=used), None)
+    likely = expected_allowance(wanted, Usage(calls=calls, input_tokens=used), None)
     smaller = smaller_allowance(wanted, likely, free)
     assert smaller is None or smaller.tokens <= min(free, wanted.tokens)
 
 
 def test_what_is_kept_back_follows_what_calls_take() -> None:
-    assert expected(FULL, None, None) == FULL
-    assert expected(FULL, None, 0.25).tokens == int(FULL.tokens * 0.25 * HEADROOM)
+    assert expected_allowance(FULL, None, None) == FULL
+    assert expected_allowance(FULL, None, 0.25).tokens == int(FULL.tokens * 0.25 * HEADROOM)
     own = Usage(calls=2, input_tokens=2_000)
-    assert expected(FULL, own, 0.9).tokens == int(1_000 * HEADROOM)
+    assert expected_allowance(FULL, own, 0.9).tokens == int(1_000 * HEADROOM)

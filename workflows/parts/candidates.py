@@ -24,7 +24,7 @@ from activities.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY, RoleStep
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from workflows.part_state import CandidatesState
 from workflows.parts.rows import Part
-from workflows.rules.payload_limits import shown
+from workflows.rules.payload_limits import input_refs
 from workflows.rules.stopping import may_stop
 from workflows.steps import policy
 from workflows.steps.ordering import until_finished
@@ -191,7 +191,7 @@ class CandidatesPart(Part):
     async def _ask(
         self, kind: RoleStep[HypothesisInput, Hypotheses], message: str, use_model: bool = True
     ) -> Hypotheses:
-        evidence = shown(self.run.writing.citable(), MAX_WRITER_ITEMS)
+        evidence = input_refs(self.run.writing.citable(), MAX_WRITER_ITEMS)
         self.events.set_phase("hypothesising", message)
         self.events.emit("hypothesizing", message, items=len(evidence))
         chosen = tuple(self.state.people.chosen)

@@ -14,7 +14,7 @@ from activities.roles.allowances import MAX_APPRAISED
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import ConclusionsState
 from workflows.parts.rows import Part
-from workflows.rules.payload_limits import shown
+from workflows.rules.payload_limits import input_refs
 from workflows.steps.writing import JUDGEMENTS_ROOM
 
 
@@ -52,7 +52,7 @@ class ConclusionsPart(Part):
         judged = (state.evidence.judgements[ref.evidence_id].replace(support=()) for ref in works)
         step = AppraiseInput(
             **self.context.step_inputs(),
-            evidence=shown(works, MAX_APPRAISED),
+            evidence=input_refs(works, MAX_APPRAISED),
             judgements=within(judged, JUDGEMENTS_ROOM),
         )
         appraisal = await self.models.execute(APPRAISE, step)

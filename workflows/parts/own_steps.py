@@ -7,7 +7,7 @@ from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnSte
 from activities.role_steps import ASK_OWN_ROLE
 from workflows.part_state import CandidatesState, GraphState
 from workflows.parts.rows import Part
-from workflows.rules.payload_limits import shown
+from workflows.rules.payload_limits import input_refs
 from workflows.steps import policy
 from workflows.steps.policy import reason_of
 
@@ -45,7 +45,7 @@ class OwnStepsPart(Part):
             prompt=prompt,
             iteration=max(state.loop.iteration, 1),
             gaps=state.loop.gaps,
-            evidence=shown(state.evidence.ranked_refs, MAX_WORKS),
+            evidence=input_refs(state.evidence.ranked_refs, MAX_WORKS),
             judgements=self.run.judging.findings(),
             hypotheses=tuple(
                 hypothesis.replace(supporting_evidence=(), contradicting_evidence=())

@@ -12,7 +12,7 @@ from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import AnalysisState, TableState
 from workflows.parts.rows import Part
-from workflows.rules.payload_limits import shown
+from workflows.rules.payload_limits import input_refs
 from workflows.steps.policy import run_all
 
 
@@ -54,7 +54,7 @@ class TablePart(Part):
         batches = [works[first : first + size] for first in range(0, len(works), size)]
 
         async def fill(batch: Sequence[EvidenceRef]) -> Extracted:
-            evidence = shown(batch, MAX_TABLE_ITEMS)
+            evidence = input_refs(batch, MAX_TABLE_ITEMS)
             step = ExtractInput(**self.context.step_inputs(), columns=columns, evidence=evidence)
             return await self.models.execute(EXTRACT, step)
 

@@ -133,7 +133,7 @@ class Budget(BaseModel, defer_build=True):
         self.by_role[role] = self.by_role.get(role, Usage()) + usage
 
     def keep_for_writing(self, calls: Sequence[tuple[Allowance, Price | None]]) -> None:
-        """Keep back what the calls that write are expected to need (`expected`), as far as the limits allow.
+        """Keep back the `expected_allowance` of the calls that write.
 
         At most `MAX_WRITING_SHARE` of a limit.
         """
@@ -237,7 +237,7 @@ class Budget(BaseModel, defer_build=True):
         )
 
 
-def expected(allowance: Allowance, usage: Usage | None, share: float | None) -> Allowance:
+def expected_allowance(allowance: Allowance, usage: Usage | None, share: float | None) -> Allowance:
     """Return what the next call of a role will need, by what was measured in this run.
 
     Its own calls (`usage`), else the share of their allowances that all calls took. Before the first call it

@@ -46,9 +46,9 @@ def without_history(ref: EvidenceRef) -> EvidenceRef:
     return ref.replace(queries=(), sections=())
 
 
-def shown(refs: Iterable[EvidenceRef], most: int) -> tuple[EvidenceRef, ...]:
-    """Return references for a step's input: the first `most`, as far as there is room."""
-    return within((ref.bare() for ref in tuple(refs)[:most]), REFS_ROOM)
+def input_refs(refs: Iterable[EvidenceRef], max_refs: int) -> tuple[EvidenceRef, ...]:
+    """Return references for a step's input: the first `max_refs`, as far as there is room."""
+    return within((ref.bare() for ref in tuple(refs)[:max_refs]), REFS_ROOM)
 
 
 def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[SearchRecord, ...]:
@@ -57,11 +57,11 @@ def rows(searches: Iterable[SearchRecord], room: int = ROWS_ROOM) -> tuple[Searc
     What was asked travels where the source was sent something else: searches are widened and recognised by
     it.
     """
-    brief = [
+    brief_rows = [
         row.replace(asked="" if row.asked == row.query else row.asked, detail=row.detail[:160])
         for row in searches
     ]
-    return tuple(reversed(within(reversed(brief), room)))
+    return tuple(reversed(within(reversed(brief_rows), room)))
 
 
 def short_rows(searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
@@ -78,7 +78,7 @@ def short_rows(searches: Iterable[SearchRecord]) -> tuple[SearchRecord, ...]:
     )
 
 
-def remembered(record: IterationRecord) -> IterationRecord:
+def brief_iteration(record: IterationRecord) -> IterationRecord:
     """Return an iteration as prompts show it."""
     return IterationRecord(
         iteration=record.iteration,

@@ -26,7 +26,7 @@ from workflows.amounts import needs
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
 from workflows.rules.dedup import documents_again, merge
-from workflows.rules.payload_limits import shown, without_history
+from workflows.rules.payload_limits import input_refs, without_history
 from workflows.run import RunParts
 from workflows.sections.types import SectionFindings
 from workflows.steps.policy import run_all
@@ -296,7 +296,7 @@ class SectionDrafting(RunPart):
         read = (ref for name, ref in usable.items() if name in judged)
         others = sorted(read, key=lambda ref: -judged[ref.evidence_id].answers)
         works = {ref.evidence_id: ref for ref in (*relevant, *others)}
-        return shown(tuple(works.values()), MAX_WRITER_ITEMS)
+        return input_refs(tuple(works.values()), MAX_WRITER_ITEMS)
 
     async def _draft_whole(self, evidence: tuple[EvidenceRef, ...], use_model: bool) -> None:
         """Have all sections and the answer written in one call."""
@@ -370,7 +370,7 @@ class SectionDrafting(RunPart):
         owners = state.sections.owners
         elsewhere = {r.evidence_id for r in refs if owners.get(r.evidence_id) not in (section.id, None)}
         own_first = sorted(refs, key=lambda ref: ref.evidence_id in elsewhere)
-        evidence = shown(own_first, MAX_WRITER_ITEMS)
+        evidence = input_refs(own_first, MAX_WRITER_ITEMS)
         return evidence, tuple(ref.evidence_id for ref in evidence if ref.evidence_id in elsewhere)
 
 

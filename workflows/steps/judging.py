@@ -28,12 +28,12 @@ from activities.roles.allowances import (
     PASSAGES_CHARS,
     allowance_to_judge,
     judge_batches,
-    most_judged,
+    max_judged_works,
     works_a_batch,
 )
 from activities.roles.assessment import assess
 from workflows.context import RunPart
-from workflows.rules.payload_limits import REFS_ROOM, shown, to_order
+from workflows.rules.payload_limits import REFS_ROOM, input_refs, to_order
 from workflows.rules.stopping import MAX_JUDGE_FAILURES, is_off_subject, is_worth_judging, may_stop
 from workflows.steps import policy
 from workflows.steps.model import PERMANENT
@@ -66,20 +66,20 @@ class JudgeSteps(RunPart):
                 loop.unjudged -= unjudged
                 return
             self._announce(len(works))
-            whole = self._in_one_call([ref.chars for ref in works])
-            fits = whole is not None and self.models.has_budget("judge", whole)
-            batches = [works] if fits else judge_batches(works, self.models.choice("judge"))
+            allowance = self._in_one_call([ref.chars for ref in works])
+            has_budget = allowance is not None and self.models.has_budget("judge", allowance)
+            batches = [works] if has_budget else judge_batches(works, self.models.choice("judge"))
         else:
-            works = shown(state.evidence.ranked_refs, MAX_ORDERED)
+            works = input_refs(state.evidence.ranked_refs, MAX_ORDERED)
             self._announce(len(works))
             batches = [works]
-        answers, failed = await self._ask_all(batches)
-        if failed and not answers:
-            loop.judge_failures = MAX_JUDGE_FAILURES if failed in PERMANENT else loop.judge_failures + 1
+        answers, failure = await self._ask_all(batches)
+        if failure and not answers:
+            loop.judge_failures = MAX_JUDGE_FAILURES if failure in PERMANENT else loop.judge_failures + 1
             if loop.judge_failures < MAX_JUDGE_FAILURES:
-                left = self.context.research_seconds()
+                remaining = self.context.research_seconds()
                 pause = JUDGE_PAUSE_SECONDS * 2 ** (loop.judge_failures - 1)
-                seconds = pause if left is None else min(pause, left)
+                seconds = pause if remaining is None else min(pause, remaining)
                 await self.models.pause_for(seconds, "before the judge is asked again")
             return
         loop.judge_failures = 0
@@ -88,12 +88,12 @@ class JudgeSteps(RunPart):
         loop.off_subject = bool(state.evidence.judgements) and is_off_subject(grades)
         for batch in answers:
             state.evidence.judgements.update(
-                (judgement.evidence_id, self._sided(judgement)) for judgement in batch.judgements
+                (judgement.evidence_id, self._with_side(judgement)) for judgement in batch.judgements
             )
             state.evidence.refused += batch.refused
-        self._record(self._assessed(answers))
+        self._record(self._assess(answers))
 
-    def _sided(self, judgement: WorkJudgement) -> WorkJudgement:
+    def _with_side(self, judgement: WorkJudgement) -> WorkJudgement:
         """Return a judgement without a side where the question of the run has no yes or no."""
         parsed = self.state.question.parsed
         is_overview = parsed is not None and parsed.is_overview and not self.context.section_id
@@ -104,16 +104,16 @@ class JudgeSteps(RunPart):
         self.events.emit("judging", f"judging {plural(items, 'item')}", items=items)
 
     @property
-    def most(self) -> int:
+    def max_works(self) -> int:
         """Works that are judged in one round at most."""
-        return most_judged(self.models.choice("judge"))
+        return max_judged_works(self.models.choice("judge"))
 
     def tokens_of_a_round(self) -> int:
         """Return what the calls of a round may use, for works as long as most are."""
-        whole = self._in_one_call([PASSAGES_CHARS] * self.most)
-        if whole is not None:
-            return whole.tokens
-        calls = -(-self.most // works_a_batch(self.models.choice("judge")))
+        allowance = self._in_one_call([PASSAGES_CHARS] * self.max_works)
+        if allowance is not None:
+            return allowance.tokens
+        calls = -(-self.max_works // works_a_batch(self.models.choice("judge")))
         return calls * self.models.allowance("judge").tokens
 
     def _in_one_call(self, chars: Sequence[int]) -> Allowance | None:
@@ -122,9 +122,9 @@ class JudgeSteps(RunPart):
         None where they are more than a judge is shown at once, or its model is not known to read as much.
         """
         choice = self.models.choice("judge")
-        whole = allowance_to_judge(chars, choice)
-        reads = self.context.prepared.contexts.get(choice.model, 0)
-        return whole if len(chars) <= MAX_JUDGED and whole.tokens <= reads else None
+        allowance = allowance_to_judge(chars, choice)
+        context_tokens = self.context.prepared.contexts.get(choice.model, 0)
+        return allowance if len(chars) <= MAX_JUDGED and allowance.tokens <= context_tokens else None
 
     async def _works_to_judge(self) -> tuple[EvidenceRef, ...] | None:
         """Return the works without a judgement that are worth one, the most promising first.
@@ -132,42 +132,42 @@ class JudgeSteps(RunPart):
         None where nearly all that were found are far from the question.
         """
         context, state = self.context, self.state
-        waiting = [
+        refs = [
             ref for name, ref in state.evidence.usable_refs.items() if name not in state.evidence.judgements
         ]
-        waiting = list(within(waiting[-MAX_ORDERED:][::-1], REFS_ROOM))[::-1]
-        if not waiting:
+        refs = list(within(refs[-MAX_ORDERED:][::-1], REFS_ROOM))[::-1]
+        if not refs:
             return ()
-        most, answered = self.most, set(state.evidence.relevant[-MAX_WEAKEST:])
-        asked = tuple(dict.fromkeys(search.asked or search.query for search in state.evidence.searches))
-        queries = asked[-MAX_QUERIES:]
-        named = {search.asked or search.query for search in state.evidence.searches if search.iteration > 1}
-        wanted = {*named, *state.people.searches_asked_for}
-        folder = [s for s in state.evidence.searches if s.source == "library" and s.kept]
+        max_works, weakest = self.max_works, set(state.evidence.relevant[-MAX_WEAKEST:])
+        queries = tuple(dict.fromkeys(search.asked or search.query for search in state.evidence.searches))
+        queries = queries[-MAX_QUERIES:]
+        later_queries = {s.asked or s.query for s in state.evidence.searches if s.iteration > 1}
+        requested = {*later_queries, *state.people.searches_asked_for}
+        in_folder = [s for s in state.evidence.searches if s.source == "library" and s.kept]
         step = OrderInput(
             **context.loop_inputs(),
-            evidence=tuple(to_order(ref, queries) for ref in waiting),
+            evidence=tuple(to_order(ref, queries) for ref in refs),
             queries=queries,
-            asked_for=tuple(query for query in queries if query in wanted),
-            whole_folder=bool(folder) and all(search.kept >= search.hits for search in folder),
-            answered=tuple(to_order(ref, ()) for ref in state.evidence.refs if ref.evidence_id in answered),
-            most=most,
+            asked_for=tuple(query for query in queries if query in requested),
+            whole_folder=bool(in_folder) and all(search.kept >= search.hits for search in in_folder),
+            answered=tuple(to_order(ref, ()) for ref in state.evidence.refs if ref.evidence_id in weakest),
+            most=max_works,
         )
         try:
-            ordered = await workflow.execute_activity_method(
-                ThinkActivities.order_evidence, step, **policy.internal_step(f"order {len(waiting)} works")
+            order = await workflow.execute_activity_method(
+                ThinkActivities.order_evidence, step, **policy.internal_step(f"order {len(refs)} works")
             )
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            return tuple(waiting[:most])
-        if not is_worth_judging(len(ordered.ids), ordered.far):
-            works = plural(len(waiting), "work")
-            text = f"none is judged: {ordered.far} of {works} found far from the question"
+            return tuple(refs[:max_works])
+        if not is_worth_judging(len(order.ids), order.far):
+            works = plural(len(refs), "work")
+            text = f"none is judged: {order.far} of {works} found far from the question"
             self.events.emit("judging", text, items=0)
             return None
-        by_id = {ref.evidence_id: ref for ref in waiting}
-        return tuple(by_id[name] for name in ordered.ids if name in by_id)[:most]
+        by_id = {ref.evidence_id: ref for ref in refs}
+        return tuple(by_id[name] for name in order.ids if name in by_id)[:max_works]
 
     async def _ask_all(self, batches: Sequence[tuple[EvidenceRef, ...]]) -> tuple[list[JudgeBatch], str]:
         """Ask the judge about every batch at the same time: what it answered, and the category of a failure.
@@ -181,14 +181,14 @@ class JudgeSteps(RunPart):
             except (StepFailed, OutOfBudget) as error:
                 return error
 
-        ended = await run_all(ask(batch) for batch in batches if batch)
-        answers = [answer for answer in ended if isinstance(answer, JudgeBatch)]
-        failures = [failed.category for failed in ended if isinstance(failed, StepFailed)]
-        refused = next((refusal for refusal in ended if isinstance(refusal, OutOfBudget)), None)
-        if refused and not answers:
-            raise refused
-        final = next((category for category in failures if category in PERMANENT), "")
-        return answers, final or next(iter(failures), "")
+        results = await run_all(ask(batch) for batch in batches if batch)
+        answers = [answer for answer in results if isinstance(answer, JudgeBatch)]
+        failures = [failure.category for failure in results if isinstance(failure, StepFailed)]
+        out_of_budget = next((refusal for refusal in results if isinstance(refusal, OutOfBudget)), None)
+        if out_of_budget and not answers:
+            raise out_of_budget
+        permanent = next((category for category in failures if category in PERMANENT), "")
+        return answers, permanent or next(iter(failures), "")
 
     async def _ask(
         self, batch: tuple[EvidenceRef, ...], batches: Sequence[tuple[EvidenceRef, ...]]
@@ -199,11 +199,11 @@ class JudgeSteps(RunPart):
             if work.answers > 0
         )
         ids = {ref.evidence_id for ref in batch}
-        titles = [ref.title for other in batches for ref in other if ref.evidence_id not in ids]
+        titles = [ref.title for works in batches for ref in works if ref.evidence_id not in ids]
         step = JudgeInput(
             **self.context.loop_inputs("criteria", "roles", "guidance", "aspects"),
             iteration=self.state.loop.iteration,
-            evidence=shown(batch, MAX_ORDERED),
+            evidence=input_refs(batch, MAX_ORDERED),
             judged=within(judgements, JUDGED_ROOM),
             titles=tuple(titles[:MAX_TITLES]),
         )
@@ -217,29 +217,29 @@ class JudgeSteps(RunPart):
         """Return the same without quotes, as far as there is room."""
         return within((judgement.replace(support=()) for judgement in self.judgements()), JUDGED_ROOM)
 
-    def _assessed(self, answers: Sequence[JudgeBatch]) -> JudgeAssessment:
+    def _assess(self, answers: Sequence[JudgeBatch]) -> JudgeAssessment:
         """All judgements so far as one assessment. A criterion keeps the best score that a round gave it."""
         context, state = self.context, self.state
-        before = state.loop.judged
-        scored = [JudgeBatch(scores=before.scores, score_reasons=before.score_reasons)] if before else []
+        earlier = state.loop.judged
+        batches = [JudgeBatch(scores=earlier.scores, score_reasons=earlier.score_reasons)] if earlier else []
         return assess(
-            [*scored, *answers], state.evidence.judgements.values(), context.profile, state.evidence.refs
+            [*batches, *answers], state.evidence.judgements.values(), context.profile, state.evidence.refs
         )
 
     def _record(self, judged: JudgeAssessment) -> None:
         """Keep an assessment, and say what it is."""
         state, loop = self.state, self.state.loop
-        before = set(loop.judged.relevant) if loop.judged else set[str]()
+        earlier_ids = set(loop.judged.relevant) if loop.judged else set[str]()
         loop.judged = judged
-        loop.gained = len(set(judged.relevant) - before)
+        loop.gained = len(set(judged.relevant) - earlier_ids)
         stop = may_stop(self.context.profile, judged, loop.gained)
         state.loop.memory.judged = judged
         state.loop.memory.sufficient = stop is not None and stop.stop == "sufficient_evidence"
         state.loop.recommended = list(judged.recommended_searches)
         ids = {ref.evidence_id for ref in state.evidence.refs}
         relevant = [name for name in judged.relevant if name in ids]
-        earlier = state.evidence.relevant if judged.by_code else []
-        state.evidence.relevant = list(dict.fromkeys([*relevant, *earlier]))[:MAX_RELEVANT]
+        kept_ids = state.evidence.relevant if judged.by_code else []
+        state.evidence.relevant = list(dict.fromkeys([*relevant, *kept_ids]))[:MAX_RELEVANT]
         state.evidence.screened = max(state.evidence.screened, judged.shown)
         scores = ", ".join(f"{name.replace('_', ' ')} {score}" for name, score in judged.scores.items())
         if judged.confidence is None:
@@ -247,8 +247,8 @@ class JudgeSteps(RunPart):
                 f"near the question: {len(relevant)} of {plural(len(ids), 'work')}; no model judged them"
             )
         else:
-            answering = f"{len(relevant)} of {plural(judged.shown, 'work')} answer"
-            message = "; ".join(filter(None, (answering, f"confidence {judged.confidence:.2f}", scores)))
+            share = f"{len(relevant)} of {plural(judged.shown, 'work')} answer"
+            message = "; ".join(filter(None, (share, f"confidence {judged.confidence:.2f}", scores)))
         self.events.emit(
             "judge_complete",
             message,

@@ -23,7 +23,7 @@ from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.amounts import needs
 from workflows.context import RunPart
 from workflows.part_state import ClarificationState
-from workflows.rules.budget import expected, least_tokens, scaled, smaller_allowance
+from workflows.rules.budget import expected_allowance, least_tokens, scaled, smaller_allowance
 from workflows.steps import policy
 from workflows.steps.policy import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
 
@@ -66,9 +66,9 @@ class ModelSteps(RunPart):
             return None
         allowance = self.allowance(role)
         reason = self.context.budget.refusal(needs(allowance, self.price(role)), writing)
-        return None if reason and self._smaller(role, allowance, writing) else reason
+        return None if reason and self._smaller_allowance(role, allowance, writing) else reason
 
-    def _smaller(self, role: Role, allowance: Allowance, writing: bool) -> Allowance | None:
+    def _smaller_allowance(self, role: Role, allowance: Allowance, writing: bool) -> Allowance | None:
         """Return the allowance that still fits where the full one does not.
 
         It follows what the role's calls really used.
@@ -77,10 +77,10 @@ class ModelSteps(RunPart):
         free = budget.free_amount("tokens", writing)
         if free is None:
             return None
-        fits = smaller_allowance(allowance, self.expected(role), free)
-        if fits is None or budget.refusal(needs(fits, self.price(role)), writing):
+        smaller = smaller_allowance(allowance, self.expected_allowance(role), free)
+        if smaller is None or budget.refusal(needs(smaller, self.price(role)), writing):
             return None
-        return fits
+        return smaller
 
     # the writing reserve
 
@@ -89,18 +89,18 @@ class ModelSteps(RunPart):
 
         Called again as the run goes on: what calls really use is known better then.
         """
-        naming: tuple[Role, ...] = ("hypothesis_generator",) if self.context.profile.candidates else ()
-        roles = (*naming, *self.run.calls_to_write())
-        calls = [(self.expected(role), self.price(role)) for role in roles if self.is_paid(role)]
+        first_roles: tuple[Role, ...] = ("hypothesis_generator",) if self.context.profile.candidates else ()
+        roles = (*first_roles, *self.run.calls_to_write())
+        calls = [(self.expected_allowance(role), self.price(role)) for role in roles if self.is_paid(role)]
         self.context.budget.keep_for_writing(calls)
 
-    def expected(self, role: Role) -> Allowance:
+    def expected_allowance(self, role: Role) -> Allowance:
         """Return what the next call of a role will need, by what calls of this run have used."""
         by_role = self.context.budget.status(self.context.now(), self.state.sections.running_sections).by_role
-        paid = {name: usage for name in get_args(Role) if (usage := by_role.get(name)) and usage.calls}
-        allowed = sum(self.allowance(name).tokens * usage.calls for name, usage in paid.items())
-        share = sum(usage.tokens for usage in paid.values()) / allowed if allowed else None
-        return expected(self.allowance(role), by_role.get(role), share)
+        usages = {name: usage for name in get_args(Role) if (usage := by_role.get(name)) and usage.calls}
+        allowed_tokens = sum(self.allowance(name).tokens * usage.calls for name, usage in usages.items())
+        share = sum(usage.tokens for usage in usages.values()) / allowed_tokens if allowed_tokens else None
+        return expected_allowance(self.allowance(role), by_role.get(role), share)
 
     # executing a step
 
@@ -114,10 +114,10 @@ class ModelSteps(RunPart):
         if kind.has_default and kind.idle(step):
             return kind.default(step)
         choice = self.choice(kind.role)
-        free = not use_model or not self.is_paid(kind.role)
-        free = free or (choice in self.state.models.unusable and kind.has_default)
-        if free or (kind.writes and self._too_late_to_write()):
-            return await self._extractive(kind, step)
+        is_free = not use_model or not self.is_paid(kind.role)
+        is_free = is_free or (choice in self.state.models.unusable and kind.has_default)
+        if is_free or (kind.writes and self._too_late_to_write()):
+            return await self._answer_by_code(kind, step)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
         while True:
             await self.run.gates.checkpoint()
@@ -126,15 +126,15 @@ class ModelSteps(RunPart):
                 raise OutOfBudget(self.refusal(kind.role) or "token_budget_exceeded")
             if number is None:
                 self.events.add_limitation("written_without_model", used_up="budget")
-                return await self._extractive(kind, step)
+                return await self._answer_by_code(kind, step)
             try:
-                charged = await self._paid(kind, step, number, allowance)
-            except StepFailed as failed:
-                if failed.category in TEMPORARY and await self._wait_for_model(next(waits)):
+                answer = await self._call_model(kind, step, number, allowance)
+            except StepFailed as failure:
+                if failure.category in TEMPORARY and await self._wait_for_model(next(waits)):
                     continue
-                return await self._replace_model(kind, step, failed)
+                return await self._replace_model(kind, step, failure)
             self.state.models.down = False
-            return self._accept(kind.role, charged)
+            return self._accept(kind.role, answer)
 
     async def attempt(self, kind: RoleStep[I, O], step: I) -> O | None:
         """Execute a step that the report can do without; None where budget, time or model do not serve.
@@ -149,7 +149,7 @@ class ModelSteps(RunPart):
         if number is None:
             return None
         try:
-            return self._accept(kind.role, await self._paid(kind, step, number, allowance))
+            return self._accept(kind.role, await self._call_model(kind, step, number, allowance))
         except StepFailed as failed:
             name, about = kind.role.replace("_", " "), {"kind": "model_failed", "role": kind.role}
             self.events.emit("error", f"{name}: {failed}", **about, category=failed.category)
@@ -160,14 +160,14 @@ class ModelSteps(RunPart):
 
         No model is asked, and the report does not name the extractive back end for it.
         """
-        return await self._extractive(kind, step, record_model=False)
+        return await self._answer_by_code(kind, step, record_model=False)
 
     async def pause_for(self, seconds: float, reason: str) -> bool:
         """Wait; return False when a reviewer's request to finish ended the wait early."""
-        control = self.state.people
+        people = self.state.people
         try:
             await workflow.wait_condition(
-                lambda: control.finish, timeout=timedelta(seconds=seconds), timeout_summary=reason
+                lambda: people.finish, timeout=timedelta(seconds=seconds), timeout_summary=reason
             )
         except TimeoutError:
             return True
@@ -175,13 +175,13 @@ class ModelSteps(RunPart):
 
     def _too_late_to_write(self) -> bool:
         """Whether the time limit leaves no room for another paid call; adds the limitation."""
-        if late := self._is_late():
+        if is_late := self._is_late():
             self.events.add_limitation("written_without_model", used_up="time")
-        return late
+        return is_late
 
     def _is_late(self) -> bool:
-        left = self.context.budget.remaining_seconds(self.context.now())
-        return left is not None and left <= policy.MINIMUM.total_seconds()
+        remaining = self.context.budget.remaining_seconds(self.context.now())
+        return remaining is not None and remaining <= policy.MINIMUM.total_seconds()
 
     async def _reserve(self, kind: RoleStep[I, O], step: I) -> tuple[int | None, Allowance]:
         """Reserve budget for a call: its full allowance, else what fits.
@@ -192,16 +192,16 @@ class ModelSteps(RunPart):
         allowance, price = allowance_for(role, self.choice(role), step), self.price(role)
         number = budget.reserve(role, allowance, price, writing)
         while number is None:
-            least = scaled(allowance, least_tokens(allowance, self.expected(role)))
-            more = await self.run.parent.request_budget(allowance, least, price)
+            least = scaled(allowance, least_tokens(allowance, self.expected_allowance(role)))
+            has_more = await self.run.parent.request_budget(allowance, least, price)
             number = budget.reserve(role, allowance, price, writing)
-            if number is None and (smaller := self._smaller(role, allowance, writing)) is not None:
+            if number is None and (smaller := self._smaller_allowance(role, allowance, writing)) is not None:
                 return budget.reserve(role, smaller, price, writing), smaller
-            if not more:
+            if not has_more:
                 break
         return number, allowance
 
-    async def _paid(
+    async def _call_model(
         self, kind: RoleStep[I, O], step: I, number: int, allowance: Allowance
     ) -> "StepAnswer[O]":
         """Return a call to a model under a reservation, which is always settled.
@@ -210,36 +210,36 @@ class ModelSteps(RunPart):
         """
         state, usage = self.state, Usage(calls=1)
         try:
-            charged = await self._run_activity(kind, step, self.choice(kind.role), allowance, kind.writes)
-            usage = charged.usage
+            answer = await self._run_activity(kind, step, self.choice(kind.role), allowance, kind.writes)
+            usage = answer.usage
         except ActivityError as error:
             if is_cancelled_exception(error):
                 self.events.add_limitation("model_call_cancelled")
                 raise
-            failed, usage = model_failure(error)
-            if failed.category in PERMANENT and kind.role != "own_role":  # which may break by itself
+            failure, usage = model_failure(error)
+            if failure.category in PERMANENT and kind.role != "own_role":  # which may break by itself
                 state.models.unusable.append(self.choice(kind.role))
             if not kind.writes and self.context.is_out_of_time:
                 raise OutOfBudget("timeout") from error
-            state.models.down = state.models.down or failed.category in TEMPORARY
-            raise failed from error
+            state.models.down = state.models.down or failure.category in TEMPORARY
+            raise failure from error
         else:
-            return charged
+            return answer
         finally:
             self.context.budget.settle(number, usage)
 
     async def _run_activity(
         self, kind: RoleStep[I, O], step: I, choice: ModelChoice, allowance: Allowance, writing: bool
     ) -> "StepAnswer[O]":
-        context, paid = self.context, choice.backend != "extractive"
-        if kind.role == "writer" and paid:
+        context, is_paid = self.context, choice.backend != "extractive"
+        if kind.role == "writer" and is_paid:
             context.state.people.steered_in_text = context.state.people.steered
         state, temperature = context.state, context.traits.temperatures.get(kind.role)
         left_out = ", ".join(dict.fromkeys(state.people.left_out))
-        complete = equipped(
+        full_step = equipped(
             step,
             context.prepared,
-            choice.replace(temperature=temperature) if paid and temperature is not None else choice,
+            choice.replace(temperature=temperature) if is_paid and temperature is not None else choice,
             allowance,
             steering=(
                 *state.people.steering_for(kind.role),
@@ -253,23 +253,23 @@ class ModelSteps(RunPart):
 
         async def attempt() -> "StepAnswer[O]":
             now = context.now()
-            left = context.budget.remaining_seconds(now) if writing else context.research_seconds()
+            remaining = context.budget.remaining_seconds(now) if writing else context.research_seconds()
             answer: StepAnswer[O] = await workflow.execute_activity(
                 kind.activity,
-                complete,
+                full_step,
                 result_type=kind.answer,
                 **policy.model_call(
-                    left if paid else None,
+                    remaining if is_paid else None,
                     f"{kind.role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
-                    streams=paid,
-                    model_down=paid and state.models.down,
+                    streams=is_paid,
+                    model_down=is_paid and state.models.down,
                 ),
             )
             return answer
 
         return await retry_on_worker_loss(attempt)
 
-    async def _extractive(self, kind: RoleStep[I, O], step: I, *, record_model: bool = True) -> O:
+    async def _answer_by_code(self, kind: RoleStep[I, O], step: I, *, record_model: bool = True) -> O:
         """Return the step without a language model.
 
         Raises StepFailed when that fails too and there is no default.
@@ -277,56 +277,56 @@ class ModelSteps(RunPart):
         if kind.needs_model and kind.has_default:
             return kind.default(step)
         try:
-            nothing = Allowance(input_tokens=0, output_tokens=0)
-            charged = await self._run_activity(kind, step, ModelChoice(), nothing, writing=True)
+            no_allowance = Allowance(input_tokens=0, output_tokens=0)
+            answer = await self._run_activity(kind, step, ModelChoice(), no_allowance, writing=True)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
-            failed, _ = model_failure(error)
+            failure, _ = model_failure(error)
             name = kind.role.replace("_", " ")
-            self.events.emit("error", f"{name}: {failed}", kind="step_failed", role=kind.role)
-            self.events.add_limitation("step_failed", step=name, reason=str(failed))
+            self.events.emit("error", f"{name}: {failure}", kind="step_failed", role=kind.role)
+            self.events.add_limitation("step_failed", step=name, reason=str(failure))
             if not kind.has_default:
-                raise failed from error
+                raise failure from error
             return kind.default(step)
-        return self._accept(kind.role, charged) if record_model else charged.output
+        return self._accept(kind.role, answer) if record_model else answer.output
 
-    async def _replace_model(self, kind: RoleStep[I, O], step: I, failed: StepFailed) -> O:
+    async def _replace_model(self, kind: RoleStep[I, O], step: I, failure: StepFailed) -> O:
         name = kind.role.replace("_", " ")
-        about = {"kind": "model_failed", "category": failed.category, "role": kind.role}
-        self.events.emit("error", f"{name}: {failed}", **about, reason=str(failed))
-        if failed.category in PERMANENT:
-            self.events.add_limitation(MODEL_REFUSED, reason=str(failed))
+        data = {"kind": "model_failed", "category": failure.category, "role": kind.role}
+        self.events.emit("error", f"{name}: {failure}", **data, reason=str(failure))
+        if failure.category in PERMANENT:
+            self.events.add_limitation(MODEL_REFUSED, reason=str(failure))
         else:
-            self.events.add_limitation(MODEL_SILENT, step=name, reason=str(failed))
+            self.events.add_limitation(MODEL_SILENT, step=name, reason=str(failure))
         if not kind.has_default:
-            raise failed
-        return await self._extractive(kind, step)
+            raise failure
+        return await self._answer_by_code(kind, step)
 
     async def _wait_for_model(self, seconds: float) -> bool:
         """Wait durably for a model that is down, if the request says so; False when that makes no sense."""
-        control, left = self.state.people, self.context.research_seconds()
-        too_late = left is not None and left <= seconds
-        if not self.request.wait_for_model or control.finish or too_late:
+        people, remaining = self.state.people, self.context.research_seconds()
+        is_too_late = remaining is not None and remaining <= seconds
+        if not self.request.wait_for_model or people.finish or is_too_late:
             return False
-        before = control.phase
+        before = people.phase
         message = f"the model is down; next attempt in {seconds:g} s"
         self.events.set_phase("waiting_for_model", message)
         self.events.emit("waiting_for_model", message, seconds=seconds)
-        waited = await self.pause_for(seconds, "the model is down")
+        has_waited = await self.pause_for(seconds, "the model is down")
         self.events.set_phase(before, "calling the model again")
-        return waited
+        return has_waited
 
-    def _accept(self, role: Role, charged: "StepAnswer[O]") -> O:
+    def _accept(self, role: Role, answer: "StepAnswer[O]") -> O:
         """Record which model answered and the limitations that come with the answer."""
         state = self.state
-        if charged.model not in (*state.models.names, COMPUTED):
-            state.models.names.append(charged.model)
-        if charged.prompt_version and charged.prompt_version not in state.models.prompt_versions:
-            state.models.prompt_versions.append(charged.prompt_version)
-        for statement in charged.notes:
+        if answer.model not in (*state.models.names, COMPUTED):
+            state.models.names.append(answer.model)
+        if answer.prompt_version and answer.prompt_version not in state.models.prompt_versions:
+            state.models.prompt_versions.append(answer.prompt_version)
+        for statement in answer.notes:
             self.events.add_statement(statement)
-        if charged.fell_back:
+        if answer.fell_back:
             step = role.replace("_", " ").capitalize()
-            self.events.add_limitation("model_fell_back", step=step, model=charged.model)
-        return charged.output
+            self.events.add_limitation("model_fell_back", step=step, model=answer.model)
+        return answer.output

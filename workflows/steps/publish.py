@@ -66,10 +66,10 @@ class Publisher(RunPart):
                 self.events.add_limitation("report_rejected")
             self.events.set_phase("publishing", "checking every quote again")
         published = await self._publish(self._document(sections, stop, confidence, draft=False))
-        answers = any(
+        has_answers = any(
             judgement.answers >= MIN_ANSWERS for judgement in self.state.evidence.judgements.values()
         )
-        if not published.verified_claims and STOPS[stop].complete and answers:
+        if not published.verified_claims and STOPS[stop].complete and has_answers:
             stop = "claims_refused"
             self.events.set_stop_reason(stop)
             published = await self._publish(self._document(sections, stop, confidence, draft=False))
@@ -79,7 +79,7 @@ class Publisher(RunPart):
         kind = "quote" if published.written_by == "extractive" else "verified claim"
         self.events.set_phase("done", f"{plural(published.verified_claims, kind)}; {in_short(stop)}")
         budget = self.context.budget
-        used, seconds = budget.used, budget.elapsed(self.context.now())
+        usage, seconds = budget.used, budget.elapsed(self.context.now())
         self.events.emit(
             "complete",
             self.state.people.message,
@@ -88,15 +88,15 @@ class Publisher(RunPart):
             confidence=published.confidence,
             claims=published.verified_claims,
             references=published.references,
-            tokens=used.tokens,
-            cost_usd=(used.cost_microusd or 0) / 1e6,
+            tokens=usage.tokens,
+            cost_usd=(usage.cost_microusd or 0) / 1e6,
             seconds=round(seconds, 3),
         )
         return Outcome(
             **fields_of(Ended, published) | {"stop_reason": stop},
             run_id=self.context.run_id,
             report_blob=published.blob,
-            used=used,
+            used=usage,
             spent_microusd=budget.spent_microusd,
             events=self.events.latest(EVENTS_ROOM),
         )
@@ -129,9 +129,7 @@ class Publisher(RunPart):
         """
         judged_works = self.state.evidence.judgements
         judgements = best_first(judged_works[name] for name in sorted(judged_works))
-        bare = (
-            judged if judged.evidence_id in cited else judged.replace(support=()) for judged in judgements
-        )
+        bare = (row if row.evidence_id in cited else row.replace(support=()) for row in judgements)
         return within(bare, JUDGEMENTS_ROOM)
 
     def _document(
@@ -143,7 +141,7 @@ class Publisher(RunPart):
         cited |= {name for part in self.run.parts.active() for name in part.cited()}
         answering = {j.evidence_id for j in state.evidence.judgements.values() if j.answers >= MIN_ANSWERS}
         at_hand = cited | answering
-        written = any(planned.draft.claims for planned in sections)
+        is_written = any(planned.draft.claims for planned in sections)
         return fit_document(
             PublishInput(
                 run_id=context.run_id,
@@ -168,7 +166,7 @@ class Publisher(RunPart):
                 iterations=context.budget.iterations,
                 spent_by=within(self._spent_by(stop), SPENT_ROOM),
                 usage=context.budget.used,
-                by_role={role: used for role, used in context.budget.by_role.items() if used.calls},
+                by_role={role: usage for role, usage in context.budget.by_role.items() if usage.calls},
                 seconds=round(context.budget.elapsed(context.now()), 3),
                 models=tuple(state.models.names),
                 prompt_versions=tuple(state.models.prompt_versions),
@@ -176,7 +174,7 @@ class Publisher(RunPart):
                 approvals=tuple(state.people.decisions),
                 limitations=(*self._first_limitations(), *state.notes),
                 confidence=confidence,
-                written_by="model" if written or state.evidence.judgements else "extractive",
+                written_by="model" if is_written or state.evidence.judgements else "extractive",
                 judgements=self._judgements(at_hand),
                 edited=state.draft.edited,
                 reader=self._reader(sections),
@@ -200,8 +198,8 @@ class Publisher(RunPart):
         sources = {search.source for search in self.state.evidence.searches}
         if prepared and not prepared.own_library and sources == {"library"}:
             yield Statement.of("sample_only")
-        if (told := people.steered_in_text) is not None and (late := people.steered - told):
-            yield Statement.of("steer_late", texts=tuple(people.steering[-late:]))
+        if (text_count := people.steered_in_text) is not None and (late_count := people.steered - text_count):
+            yield Statement.of("steer_late", texts=tuple(people.steering[-late_count:]))
 
     def _spent_by(self, stop: StopReason) -> Iterable[IterationUse]:
         """Yield what each iteration took; the last one of a loop says why that ended."""
@@ -210,20 +208,20 @@ class Publisher(RunPart):
         last = {record.section: record.iteration for record in records}
         for record in records:
             findings, cost = state.sections.findings.get(record.section), record.cost_microusd
-            ended = stop if not record.section else findings.stop_reason if findings else None
+            reason = stop if not record.section else findings.stop_reason if findings else None
             is_last = last[record.section] == record.iteration
             yield IterationUse(
                 **fields_of(IterationSum, record) | {"open": record.open if is_last else ()},
                 calls=record.model_calls,
                 cost_usd=None if cost is None else cost / 1e6,
-                stopped=ended if is_last else None,
+                stopped=reason if is_last else None,
             )
 
     def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
         edited = self.state.draft.edited
-        every = [sentence for planned in sections for sentence in planned.draft.sentences]
+        sentences = [sentence for planned in sections for sentence in planned.draft.sentences]
         if not any(
-            verdicts.was_read(sentence) for sentence in (*every, *(edited.sentences if edited else ()))
+            verdicts.was_read(sentence) for sentence in (*sentences, *(edited.sentences if edited else ()))
         ):
             return ""
         models = self.context.prepared.models

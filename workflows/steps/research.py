@@ -19,7 +19,7 @@ from activities.messages import plural
 from activities.role_steps import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
-from workflows.rules.payload_limits import remembered, short_rows, shown
+from workflows.rules.payload_limits import brief_iteration, input_refs, short_rows
 from workflows.steps.judging import JUDGED_ROOM, best_first
 from workflows.steps.policy import reason_of
 
@@ -315,7 +315,7 @@ class ResearchSteps(RunPart):
             if first and self.context.must_end:
                 break
             step_statuses, step_count = await self.run.searches.execute(
-                state.loop.selected[first : first + size], self.run.judging.most
+                state.loop.selected[first : first + size], self.run.judging.max_works
             )
             statuses, new_count = statuses + step_statuses, new_count + step_count
         loop.statuses, loop.new_evidence = tuple(statuses), new_count
@@ -352,7 +352,7 @@ class ResearchSteps(RunPart):
     def _latest_iterations(self) -> tuple[IterationRecord, ...]:
         """Return the latest iterations of this loop that have ended."""
         records = [r for r in self.state.loop.memory.records if r.section == self.context.section_id]
-        return tuple(map(remembered, records[-MAX_EARLIER_ITERATIONS:]))
+        return tuple(map(brief_iteration, records[-MAX_EARLIER_ITERATIONS:]))
 
     async def _prepare_added_sources(self) -> None:
         """Make the sources that a reviewer added available, as far as the worker has them."""
@@ -391,7 +391,7 @@ class ResearchSteps(RunPart):
             iteration=loop.iteration,
             gaps=loop.gaps,
             searches=short_rows(searches),
-            new_evidence=shown(new_refs, MAX_OBSERVED_WORKS),
+            new_evidence=input_refs(new_refs, MAX_OBSERVED_WORKS),
         )
         reflection = await self.models.execute(REFLECT, step)
         state.loop.memory.reflection = reflection.reason

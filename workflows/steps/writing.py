@@ -29,7 +29,7 @@ from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import gate, verdicts
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
-from workflows.rules.payload_limits import ROOM, shown
+from workflows.rules.payload_limits import ROOM, input_refs
 from workflows.steps.judging import best_first
 from workflows.steps.policy import run_all
 
@@ -57,22 +57,22 @@ class WritingSteps(RunPart):
         not, all that was found may be cited.
         """
         state = self.state
-        usable = state.evidence.usable_refs
-        relevant = [usable[name] for name in state.evidence.relevant if name in usable]
+        refs = state.evidence.usable_refs
+        relevant = [refs[name] for name in state.evidence.relevant if name in refs]
         # what other sections found must be relevant here
         ranked = {*state.evidence.relevant, *state.sections.taken_over}
-        others = [ref for name, ref in usable.items() if name not in ranked]
+        background = [ref for name, ref in refs.items() if name not in ranked]
         judged, loop = state.evidence.judgements, state.loop
-        judges = state.question.prepared is not None and self.models.is_paid("judge")
-        read = judges and not (loop.unjudged or loop.judge_failures)
-        if judged or read:
-            others = [r for r in others if r.evidence_id in judged and judged[r.evidence_id].answers]
-        return (*relevant, *others[:MAX_BACKGROUND_ITEMS])[:MAX_WRITER_ITEMS]
+        has_judge = state.question.prepared is not None and self.models.is_paid("judge")
+        has_judged_all = has_judge and not (loop.unjudged or loop.judge_failures)
+        if judged or has_judged_all:
+            background = [r for r in background if (row := judged.get(r.evidence_id)) and row.answers]
+        return (*relevant, *background[:MAX_BACKGROUND_ITEMS])[:MAX_WRITER_ITEMS]
 
     async def write_single(self, section: ReportPlanSection, use_model: bool) -> SectionDraft:
         """Draft the one section of a report; an empty draft when there is no evidence."""
         state = self.state
-        evidence = shown(self.citable(), MAX_WRITER_ITEMS)
+        evidence = input_refs(self.citable(), MAX_WRITER_ITEMS)
         if not evidence or state.question.prepared is None:
             return SectionDraft(title=section.title)
         self.events.set_phase("writing", f"writing from {plural(len(evidence), 'item')}")
@@ -95,19 +95,19 @@ class WritingSteps(RunPart):
 
         Without a model a draft that one has begun is taken as it is.
         """
-        begun, name = self.state.draft.begun, "" if step.outline else step.section_id
-        if use_model or name not in begun:
+        drafts, name = self.state.draft.begun, "" if step.outline else step.section_id
+        if use_model or name not in drafts:
             await self._begin(name, step, use_model)
-        draft = begun.pop(name)
+        draft = drafts.pop(name)
         if not (draft.claims or draft.passages):
-            draft = named(step.section_id, draft.replace(paragraphs=quoted(step.judgements)))
+            draft = named(step.section_id, draft.replace(paragraphs=quoted_paragraphs(step.judgements)))
         draft = self.without_left_out(draft)
         self.events.stream_draft(step.section_id, verdicts.printed(draft))
         return draft
 
     async def _begin(self, name: str, step: WriteInput, use_model: bool) -> None:
         """Draft a section, and have a model's draft read and revised; what is done of that is kept."""
-        begun, items = self.state.draft.begun, len(step.evidence)
+        drafts, items = self.state.draft.begun, len(step.evidence)
         section = step.section_id if step.section else ""
         self.events.emit(
             "synthesizing",
@@ -115,31 +115,31 @@ class WritingSteps(RunPart):
             items=items,
             section_id=section,
         )
-        written = named(step.section_id, await self.models.execute(WRITE, step, use_model=use_model))
-        begun[name] = written.replace(written=None)
+        draft = named(step.section_id, await self.models.execute(WRITE, step, use_model=use_model))
+        drafts[name] = draft.replace(written=None)
         if use_model:
-            begun[name] = await self._read_draft(step, begun[name], section)
-            begun[name] = await self._revise(step, written, begun[name])
-            begun[name] = await self.run.ordering.order(step, begun[name])
+            drafts[name] = await self._read_draft(step, drafts[name], section)
+            drafts[name] = await self._revise(step, draft, drafts[name])
+            drafts[name] = await self.run.ordering.order(step, drafts[name])
 
-    async def _revise(self, step: WriteInput, written: SectionDraft, read: SectionDraft) -> SectionDraft:
+    async def _revise(self, step: WriteInput, first: SectionDraft, draft: SectionDraft) -> SectionDraft:
         """Have a whole text criticised and written once more by its writer, and what is new in it read.
 
-        `written`: the draft as it came; `read`: after its second reader, which is returned where there is no
+        `first`: the draft as it came; `draft`: after its second reader, which is returned where there is no
         revision or less of it stands."""
-        if written.written is None or step.other_sections:
-            return read
+        if first.written is None or step.other_sections:
+            return draft
         self.events.emit("synthesizing", f"revising {step.title}", items=len(step.evidence))
-        refused = (verdicts.refused(claim) for claim in read.claims if claim.state == "refused")
-        revision = step.replace(
-            first=written.written,
-            refused=(*read.refused, *within(refused, REFUSED_ROOM)),
-            works_room=read.works_room,
+        refused_rows = (verdicts.refused(claim) for claim in draft.claims if claim.state == "refused")
+        revise_step = step.replace(
+            first=first.written,
+            refused=(*draft.refused, *within(refused_rows, REFUSED_ROOM)),
+            works_room=draft.works_room,
         )
-        if (answer := await self.models.attempt(WRITE, revision)) is None:
-            return read
-        second = verdicts.revised(written, read, named(step.section_id, answer))
-        return verdicts.better(read, await self._read_draft(step, second, ""))
+        if (answer := await self.models.attempt(WRITE, revise_step)) is None:
+            return draft
+        revised = verdicts.revised(first, draft, named(step.section_id, answer))
+        return verdicts.better(draft, await self._read_draft(step, revised, ""))
 
     # the second reader
 
@@ -156,11 +156,11 @@ class WritingSteps(RunPart):
             near_misses=draft.near_misses,
         )
         for _ in range(MAX_READINGS):
-            draft = verdicts.with_verdicts(draft, read := await self._read(check, section))
-            left = verdicts.to_read(verdicts.placed(draft))
-            if not (read.verdicts and left) or self.models.refusal("verifier", writing=True):
+            draft = verdicts.with_verdicts(draft, reading := await self._read(check, section))
+            unread = verdicts.to_read(verdicts.placed(draft))
+            if not (reading.verdicts and unread) or self.models.refusal("verifier", writing=True):
                 break
-            check = check.replace(sentences=left, near_misses=())
+            check = check.replace(sentences=unread, near_misses=())
         return draft
 
     async def _read(self, check: VerifyInput, section: str = "") -> Verdicts:
@@ -183,7 +183,7 @@ class WritingSteps(RunPart):
             await run_all((self.edit([drafts[name] for name in names]), self._reword(names)))
             await self._read_open(names)
         for name in names:
-            draft = named(name, self._in_place(drafts[name].draft))
+            draft = named(name, self._with_quotes(drafts[name].draft))
             drafts[name] = drafts[name].replace(draft=draft)
             self.events.stream_draft(name, verdicts.printed(draft))
             self._state_loss(name, draft)
@@ -192,18 +192,18 @@ class WritingSteps(RunPart):
         """Have what was refused written once more, all of it in one call."""
         drafts = self._drafts(names)
         rows = (row for d in drafts.values() for row in verdicts.to_reword(d))
-        failed = within(rows, REWORD_ROOM)
-        foreign = dict.fromkeys(quote for draft in drafts.values() for quote in draft.untranslated)
-        untranslated = within(foreign, REWORD_ROOM)
-        if not (failed or untranslated) or not self.models.is_paid("writer"):
+        paragraphs = within(rows, REWORD_ROOM)
+        foreign_quotes = dict.fromkeys(quote for draft in drafts.values() for quote in draft.untranslated)
+        quotes = within(foreign_quotes, REWORD_ROOM)
+        if not (paragraphs or quotes) or not self.models.is_paid("writer"):
             return
         if self.models.refusal("writer", writing=True):
             return
         step = WriteInput(
             **self.context.step_inputs(question=self.context.run_question),
             evidence=self._cited(claim for d in drafts.values() for claim in d.claims),
-            failed=failed,
-            untranslated=untranslated,
+            failed=paragraphs,
+            untranslated=quotes,
             computed=within(
                 dict.fromkeys(
                     row for draft in drafts.values() for claim in draft.claims for row in claim.computed
@@ -211,42 +211,42 @@ class WritingSteps(RunPart):
                 COMPUTED_ROOM,
             ),
         )
-        new = await self.models.execute(WRITE, step)
+        rewordings = await self.models.execute(WRITE, step)
         for place, (name, draft) in enumerate(drafts.items()):
-            kept = new if not place else new.replace(translations=())
-            self._keep(name, named(name, verdicts.with_rewordings(draft, kept)))
+            share = rewordings if not place else rewordings.replace(translations=())
+            self._keep(name, named(name, verdicts.with_rewordings(draft, share)))
 
     async def _read_open(self, names: Sequence[str]) -> None:
         """Ask the second reader about all that is open still: second wordings and sentences of the editor."""
         state, drafts = self.state, self._drafts(names)
-        again = [
+        claims = [
             claim
             for draft in drafts.values()
             for claim in verdicts.placed(draft)
             if claim.reworded or claim.kind == "translation"
         ]
-        edited = state.draft.edited.sentences if state.draft.edited else ()
-        sentences = within(verdicts.to_read([*again, *edited]), REWORD_ROOM)
+        editor_sentences = state.draft.edited.sentences if state.draft.edited else ()
+        sentences = within(verdicts.to_read([*claims, *editor_sentences]), REWORD_ROOM)
         # what cites nothing follows from the rest of the text
-        everything = (claim for draft in drafts.values() for claim in draft.claims)
+        every_claim = (claim for draft in drafts.values() for claim in draft.claims)
         check = VerifyInput(
             **self.context.step_inputs(question=self.context.run_question),
             sentences=sentences,
-            evidence=self._cited(sentences if all(map(gate.works_of, sentences)) else everything),
+            evidence=self._cited(sentences if all(map(gate.works_of, sentences)) else every_claim),
         )
-        read_again = await self._read(check)
+        reading = await self._read(check)
         for place, (name, draft) in enumerate(drafts.items()):
-            self._keep(name, verdicts.with_verdicts(draft, read_again, counted=not place))
+            self._keep(name, verdicts.with_verdicts(draft, reading, counted=not place))
         if state.draft.edited is not None:
-            state.draft.edited = state.draft.edited.changed(verdicts.by_verdict(read_again))
+            state.draft.edited = state.draft.edited.changed(verdicts.by_verdict(reading))
 
-    def _in_place(self, draft: SectionDraft) -> SectionDraft:
+    def _with_quotes(self, draft: SectionDraft) -> SectionDraft:
         """Return a draft; with the sentences that its works were judged by where nothing of it stands."""
         if draft.passages or not draft.claims or verdicts.printed(draft).claims:
             return draft
-        cited = {name for claim in draft.claims for name in gate.works_of(claim)}
-        judged = [j for name, j in self.state.evidence.judgements.items() if name in cited]
-        return draft.replace(paragraphs=(*draft.paragraphs, *quoted(judged)))
+        works = {name for claim in draft.claims for name in gate.works_of(claim)}
+        judgements = [j for name, j in self.state.evidence.judgements.items() if name in works]
+        return draft.replace(paragraphs=(*draft.paragraphs, *quoted_paragraphs(judgements)))
 
     def _drafts(self, names: Sequence[str]) -> dict[str, SectionDraft]:
         return {name: self.state.draft.sections[name].draft for name in names}
@@ -256,9 +256,9 @@ class WritingSteps(RunPart):
         drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
     def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
-        cited = {name for sentence in sentences for name in gate.works_of(sentence)}
-        refs = (ref for ref in self.state.evidence.refs if ref.evidence_id in cited)
-        return shown(tuple(refs), MAX_WRITER_ITEMS)
+        works = {name for sentence in sentences for name in gate.works_of(sentence)}
+        refs = (ref for ref in self.state.evidence.refs if ref.evidence_id in works)
+        return input_refs(tuple(refs), MAX_WRITER_ITEMS)
 
     def _state_loss(self, section_id: str, draft: SectionDraft) -> None:
         """Say so where a notable part of a draft does not stand."""
@@ -274,18 +274,18 @@ class WritingSteps(RunPart):
     async def edit(self, sections: Sequence[PlannedSection]) -> None:
         """One pass over all that stands: title, summary, mechanism, transitions, repetition."""
         state = self.state
-        stated = {planned.section.id: draft_claims(planned.draft) for planned in sections}
-        claims = {name: made for name, (_, made) in stated.items() if made}
+        parts = {planned.section.id: draft_claims(planned.draft) for planned in sections}
+        claims = {name: section_claims for name, (_, section_claims) in parts.items() if section_claims}
         if not claims or state.draft.edited is not None or not self.models.is_paid("editor"):
             return
-        judged = best_first(state.evidence.judgements.values())
-        judgements = (work.replace(support=()) for work in judged if work.answers >= MIN_ANSWERS)
+        best = best_first(state.evidence.judgements.values())
+        judgements = (work.replace(support=()) for work in best if work.answers >= MIN_ANSWERS)
         step = EditInput(
             **self.context.step_inputs(question=self.context.run_question, instruction=self.instructions()),
             title=state.question.plan.report_title if state.question.plan else "",
             outline={planned.section.id: planned.section.title for planned in sections},
             claims=claims,
-            answers={name: answer for name, (answer, _) in stated.items() if name in claims},
+            answers={name: answer for name, (answer, _) in parts.items() if name in claims},
             judgements=within(judgements, JUDGEMENTS_ROOM),
             asks_mechanism=any(c.name == "mechanism" and c.minimum for c in self.context.profile.criteria),
         )
@@ -298,13 +298,14 @@ class WritingSteps(RunPart):
         self.events.set_phase("editing", message)
         self.events.emit("editing", message, items=len(claims))
         edited = await self.models.execute(EDIT, step)
-        shown = edited.changed(lambda row: None if self._names_left_out(row.text) else row)
-        state.draft.edited = shown.replace(title="" if self._names_left_out(edited.title) else edited.title)
+        printable = edited.changed(lambda row: None if self._names_left_out(row.text) else row)
+        title = "" if self._names_left_out(edited.title) else edited.title
+        state.draft.edited = printable.replace(title=title)
 
     def instructions(self) -> str:
         """Return what managers asked of the report: that of the run, and those of its sections."""
-        asked = dict.fromkeys(findings.instruction for findings in self.state.sections.findings.values())
-        return "\n".join(filter(None, (self.context.instruction, *asked)))
+        texts = dict.fromkeys(findings.instruction for findings in self.state.sections.findings.values())
+        return "\n".join(filter(None, (self.context.instruction, *texts)))
 
     # candidates that a reviewer left out
 
@@ -316,36 +317,36 @@ class WritingSteps(RunPart):
 
         The answer names none, and a claim below it only beside one that was chosen.
         """
-        chosen = self.state.people.chosen
+        candidates = self.state.people.chosen
         if not self.state.people.left_out:
             return draft
 
-        def checked(claim: DraftClaim) -> tuple[DraftClaim, ...]:
-            beside = claim not in draft.answer and _names(claim.text, chosen)
-            return (claim,) if beside or not self._names_left_out(claim.text) else ()
+        def keep(claim: DraftClaim) -> tuple[DraftClaim, ...]:
+            is_beside = claim not in draft.answer and _names(claim.text, candidates)
+            return (claim,) if is_beside or not self._names_left_out(claim.text) else ()
 
         passages = tuple(
             passage
             for passage in draft.passages
-            if not self._names_left_out(text := " ".join(passage.quotes)) or _names(text, chosen)
+            if not self._names_left_out(text := " ".join(passage.quotes)) or _names(text, candidates)
         )
-        return draft.changed(checked).replace(passages=passages)
+        return draft.changed(keep).replace(passages=passages)
 
 
 def judgements_of(
-    evidence: Iterable[EvidenceRef], judged: Mapping[str, WorkJudgement]
+    evidence: Iterable[EvidenceRef], judgements: Mapping[str, WorkJudgement]
 ) -> tuple[WorkJudgement, ...]:
     """Return the judgements of works, in the order of the works, as far as there is room."""
-    in_order = (judged[ref.evidence_id] for ref in evidence if ref.evidence_id in judged)
+    in_order = (judgements[ref.evidence_id] for ref in evidence if ref.evidence_id in judgements)
     return within(in_order, JUDGEMENTS_ROOM)
 
 
-def quoted(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
+def quoted_paragraphs(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagraph, ...]:
     """Return the sentences by which works were judged to answer, word for word.
 
     What a section says when nothing that was written of it stood.
     """
-    supports = [row for judged in judgements if judged.answers >= MIN_ANSWERS for row in judged.support]
+    supports = [row for work in judgements if work.answers >= MIN_ANSWERS for row in work.support]
     prose = (support for support in dict.fromkeys(supports) if gate.is_prose(support.quote))
     claims = tuple(DraftClaim(text=support.quote, support=(support,)) for support in prose)
     return (DraftParagraph(claims=claims),) if claims else ()
