@@ -65,10 +65,10 @@ from activities.settings import Settings
 from activities.text.entities import link
 from activities.text.ranking import rank
 from activities.verification.verdicts import (
-    placed,
-    printed,
-    to_read,
-    to_reword,
+    open_sentences,
+    printable_draft,
+    rewordable_paragraphs,
+    sentences_with_context,
     with_rewordings,
     with_verdicts,
 )
@@ -313,17 +313,17 @@ class Measure:
         draft: SectionDraft = done.output if done else SectionDraft()
         draft = named("s1", draft)
         written = len(draft.claims) + len(draft.refused)
-        asked = to_read(placed(draft))
+        asked = open_sentences(sentences_with_context(draft))
         if asked and asks_model("verifier", self._choice):
             more = {"evidence": refs, "judgements": given, "works_room": draft.works_room}
             verify = self._step(VerifyInput, "verifier", entry.question, sentences=asked, **more)
             checked = await self._ask("verifier", verify)
             draft = with_verdicts(draft, checked.output if checked else Verdicts())
-        if failed := to_reword(draft):
+        if failed := rewordable_paragraphs(draft):
             again = step.replace(failed=failed, scope=f"{step.scope}/again")
             redone = await self._ask("writer", again)
             draft = with_rewordings(draft, redone.output) if redone else draft
-        draft = printed(draft)
+        draft = printable_draft(draft)
         claims = draft.claims
         self.tally.sentences["written"] += written
         self.tally.sentences["refused"] += len(draft.refused)

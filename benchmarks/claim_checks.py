@@ -135,7 +135,7 @@ def outcome(text: str, cites: tuple[Support, ...], shown: Sequence[Evidence]) ->
     """What the gate makes of a wording."""
     documents = {document.evidence_id: document for document in shown}
     claim = DraftClaim(id="s1.1", text=text, support=cites)
-    return gate.decided(claim, decided(text, cites, documents))
+    return gate.with_decision(claim, decided(text, cites, documents))
 
 
 def decided(
@@ -145,7 +145,7 @@ def decided(
     about: str = "",
     shown: Sequence[str] = (),
 ) -> gate.Decision:
-    works = [*map(gate.whole, documents.values()), about]
+    works = [*map(gate.text_of, documents.values()), about]
     return gate.sentence(
         text,
         [quote.evidence_id for quote in cites],
@@ -184,7 +184,7 @@ def measured(claim: Labelled) -> DraftClaim:
     documents = {document.evidence_id: document for document in claim.works}
     cites = () if claim.reservation else claim.support
     draft = DraftClaim(id="s1.1", text=claim.text, support=cites)
-    return gate.decided(draft, decided(claim.text, cites, documents, claim.question, sums(claim)))
+    return gate.with_decision(draft, decided(claim.text, cites, documents, claim.question, sums(claim)))
 
 
 def sums(claim: Labelled) -> list[str]:

@@ -154,8 +154,8 @@ class Revision:
             draft = named("new", await self._think(WRITE, step))
         check = VerifyInput(
             **fields_of(StepContext, plan.revise),
-            sentences=verdicts.to_read(
-                [*revised.sentences, *revised.edited, *revised.lines, *verdicts.placed(draft)]
+            sentences=verdicts.open_sentences(
+                [*revised.sentences, *revised.edited, *revised.lines, *verdicts.sentences_with_context(draft)]
             ),
             evidence=input_refs((*plan.revise.evidence, *works), MAX_WRITER_ITEMS),
         )
@@ -182,7 +182,7 @@ class Revision:
         check = VerifyInput(
             **fields_of(StepContext, step),
             section_id=step.section_id,
-            sentences=verdicts.to_read(verdicts.placed(draft)),
+            sentences=verdicts.open_sentences(verdicts.sentences_with_context(draft)),
             evidence=step.evidence,
             works_room=draft.works_room,
             near_misses=draft.near_misses,

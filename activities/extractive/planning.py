@@ -13,7 +13,7 @@ from activities.text.embeddings import MULTILINGUAL, embedder
 from activities.text.entities import Kind, link, of_kind
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.tokens import fold, phrases, terms, weak_stems
-from activities.verification.gate import names
+from activities.verification.gate import is_named
 
 MAX_ENTITIES = 10
 """Names and phrases that are read from a question."""
@@ -148,7 +148,7 @@ def choose_sources(
     mentions = {
         name
         for name, info in infos.items()
-        if any(names(label, question) for label in (name, info.title) if label != "library")
+        if any(is_named(label, question) for label in (name, info.title) if label != "library")
     }
     shared = _shared(question, {name: info.covers for name, info in infos.items()})
     sources = [name for name in preferred if name in infos]

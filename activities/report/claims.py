@@ -41,7 +41,7 @@ from activities.report.formats.text import clean, quoted, shortened
 from activities.report.schema import Dropped, JudgedWork, QuotedPassage, ReportSection
 from activities.text.normal_form import normalise
 from activities.verification.quote_check import Checked, QuoteChecker
-from activities.verification.verdicts import leaned_on, printed, refused
+from activities.verification.verdicts import bases_of, printable_draft, refusal_of
 
 MAX_CUT_CHARS = 300
 """Characters of a sentence that a letter lost."""
@@ -54,7 +54,7 @@ WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"inference", "transition", 
 
 def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
     """Return answer and claims of a draft as a report has them, for the editor: those that rest on works."""
-    shown = printed(draft)
+    shown = printable_draft(draft)
     parts = shown.answer, [claim for paragraph in shown.paragraphs for claim in paragraph.claims]
     answer, rest = (tuple(as_claim(c) for c in part if c.kind != "background") for part in parts)
     return answer, rest
@@ -136,7 +136,7 @@ class Checks:
         if planned.section.title == UNPLANNED and planned.draft.passages:
             title = _("Nearest passages")  # nobody has found anything: these stand as they were ranked
         draft = named(name, planned.draft).changed(lambda claim: (self._with_quotes(claim),))
-        shown = printed(draft)
+        shown = printable_draft(draft)
         start = len(self.dropped)
         self.drop_refused(shown.refused, name)
         sent = {claim.id for claim in shown.claims}
@@ -192,7 +192,7 @@ class Checks:
         blocks = []
         for paragraph in draft.paragraphs:
             claims = []
-            carrying = leaned_on(paragraph.claims)
+            carrying = bases_of(paragraph.claims)
             for claim in map(as_claim, paragraph.claims):
                 key = normalise(claim.text).casefold()
                 needed = claim.letter or claim.id in carrying
@@ -305,7 +305,7 @@ def _printed(
             claim = as_claim(edited).replace(rests_on=names)
             first_claims.setdefault(claim.text, claim)
             continue
-        checks.drop_refused([refused(edited.replace(problem=problem), "summary")])
+        checks.drop_refused([refusal_of(edited.replace(problem=problem), "summary")])
         for claim in (claims[name] for name in names if in_place and name in claims):
             first_claims.setdefault(claim.text, claim)
     return tuple(first_claims.values())
@@ -332,7 +332,7 @@ def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> Non
     """Leave out the claims that another one which stands says."""
     standing = {claim.id: (claim, section) for section in checks.sections for claim in section.claims}
     carrying = {
-        name for section in checks.sections for _, claims in blocks_of(section) for name in leaned_on(claims)
+        name for section in checks.sections for _, claims in blocks_of(section) for name in bases_of(claims)
     }
     for name, same in dict(repeated).items():
         if name in standing and same in standing and same != name and name not in carrying:

@@ -109,10 +109,10 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     allowance = allowance_of(role, choice)
     if isinstance(step, AppraiseInput) and allowance.tokens:
         works = [ref.chars for ref in step.evidence[:MAX_APPRAISED]]
-        whole = math.ceil((APPRAISER_FRAME_TOKENS + _tokens_together(works)) / PROMPT_SHARE)
+        input_tokens = math.ceil((APPRAISER_FRAME_TOKENS + _tokens_together(works)) / PROMPT_SHARE)
         effects = FRAME_TOKENS + EFFECT_TOKENS * len(works)
         return Allowance(
-            input_tokens=max(whole, allowance.input_tokens),
+            input_tokens=max(input_tokens, allowance.input_tokens),
             output_tokens=max(effects, allowance.output_tokens),
         )
     if isinstance(step, JudgeInput):
@@ -120,20 +120,21 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     if not isinstance(step, WriteInput | VerifyInput) or not allowance.tokens:
         return allowance
     answering = {judgement.evidence_id for judgement in step.judgements if judgement.answers >= MIN_ANSWERS}
-    shown = _tokens_together(
+    works_tokens = _tokens_together(
         [ref.chars for ref in step.evidence if ref.evidence_id in answering or not step.judgements]
     )
-    read = len(step.sentences) * SENTENCE_TOKENS if isinstance(step, VerifyInput) else _tokens_again(step)
-    whole = math.ceil((WRITER_FRAME_TOKENS + shown + read) / PROMPT_SHARE)
-    verdicts = 0
     if isinstance(step, VerifyInput):
-        verdicts = len(step.sentences) * VERDICT_TOKENS
-    is_whole = isinstance(step, WriteInput) and not (step.other_sections or step.failed)
+        sentence_tokens = len(step.sentences) * SENTENCE_TOKENS
+        verdict_tokens = len(step.sentences) * VERDICT_TOKENS
+    else:
+        sentence_tokens, verdict_tokens = _tokens_again(step), 0
+    input_tokens = math.ceil((WRITER_FRAME_TOKENS + works_tokens + sentence_tokens) / PROMPT_SHARE)
+    is_whole_report = isinstance(step, WriteInput) and not (step.other_sections or step.failed)
     # what is read again leaves the works the room that they had before
-    beside = math.ceil(read / PROMPT_SHARE) if step.works_room else 0
+    extra = math.ceil(sentence_tokens / PROMPT_SHARE) if step.works_room else 0
     return Allowance(
-        input_tokens=max(whole, allowance.input_tokens + beside),
-        output_tokens=max(verdicts, REPORT_TOKENS if is_whole else 0, allowance.output_tokens),
+        input_tokens=max(input_tokens, allowance.input_tokens + extra),
+        output_tokens=max(verdict_tokens, REPORT_TOKENS if is_whole_report else 0, allowance.output_tokens),
     )
 
 
@@ -147,21 +148,21 @@ def _tokens_again(step: WriteInput) -> int:
     return math.ceil(chars / BYTES_PER_TOKEN) + LINE_TOKENS * len(texts)
 
 
-def longest_shown(sizes: Sequence[int], together: int) -> int:
-    """Return the size up to which each work is read, so that all have `together`.
+def max_chars_each(sizes: Sequence[int], total: int) -> int:
+    """Return the size up to which each work is read, so that all have `total`.
 
     A short one leaves its share to the others."""
-    left = together
+    remaining = total
     for place, size in enumerate(sorted(sizes)):
-        share = left // (len(sizes) - place)
+        share = remaining // (len(sizes) - place)
         if size > share:
             return max(share, MIN_SHARE_CHARS)
-        left -= size
+        remaining -= size
     return max([*sizes, MIN_SHARE_CHARS])
 
 
 def _tokens_together(chars: Sequence[int]) -> int:
-    longest = longest_shown(chars, max(MAX_CHARS_TOGETHER, MAX_WORK_CHARS * len(chars)))
+    longest = max_chars_each(chars, max(MAX_CHARS_TOGETHER, MAX_WORK_CHARS * len(chars)))
     return sum(_tokens(size, longest) for size in chars)
 
 
@@ -185,14 +186,15 @@ def allowance_to_judge(chars: Sequence[int], choice: ModelChoice) -> Allowance:
     usual = allowance_of("judge", choice)
     if not usual.tokens:
         return usual
-    shown = math.ceil((FRAME_TOKENS + sum(map(_shown_tokens, chars))) / PROMPT_SHARE)
-    tokens = math.ceil(usual.output_tokens * len(chars) / works_a_batch(choice))
+    input_tokens = math.ceil((FRAME_TOKENS + sum(map(_prompt_tokens, chars))) / PROMPT_SHARE)
+    output_tokens = math.ceil(usual.output_tokens * len(chars) / works_a_batch(choice))
     return Allowance(
-        input_tokens=max(shown, usual.input_tokens), output_tokens=max(tokens, usual.output_tokens)
+        input_tokens=max(input_tokens, usual.input_tokens),
+        output_tokens=max(output_tokens, usual.output_tokens),
     )
 
 
-def _shown_tokens(chars: int) -> int:
+def _prompt_tokens(chars: int) -> int:
     """Tokens of a work of so many characters as a judge is shown it."""
     return _tokens(chars, MAX_JUDGED_CHARS if chars <= MAX_JUDGED_CHARS else PASSAGES_CHARS)
 
@@ -202,21 +204,21 @@ def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[
 
     Each has at most `WORKS_A_BATCH`, and there are as few of about the same size as their prompts hold.
     """
-    at_most = works_a_batch(choice)
+    max_works = works_a_batch(choice)
     room = int(allowance_of("judge", choice).input_tokens * PROMPT_SHARE) - FRAME_TOKENS
-    sizes = [_shown_tokens(ref.chars) for ref in evidence]
-    calls = max(math.ceil(len(evidence) / at_most), math.ceil(sum(sizes) / room))
+    sizes = [_prompt_tokens(ref.chars) for ref in evidence]
+    calls = max(math.ceil(len(evidence) / max_works), math.ceil(sum(sizes) / room))
     share = sum(sizes) / max(calls, 1)
     batches: list[list[EvidenceRef]] = []
-    used = before = 0.0
+    used = total = 0.0
     for ref, tokens in zip(evidence, sizes, strict=True):
-        enough = before + tokens / 2 > share * len(batches)
-        if not batches or len(batches[-1]) >= at_most or used + tokens > room or enough:
+        has_share = total + tokens / 2 > share * len(batches)
+        if not batches or len(batches[-1]) >= max_works or used + tokens > room or has_share:
             batches.append([])
             used = 0
         batches[-1].append(ref)
         used += tokens
-        before += tokens
+        total += tokens
     return [tuple(batch) for batch in batches]
 
 

@@ -10,7 +10,7 @@ from activities.analysis.meta_analysis import REASONS
 from activities.contracts.effects import MAX_ANALYST_EFFECTS, AnalystInput, Effect, Program
 from activities.contracts.evidence import Evidence
 from activities.roles.fields import Loose, Text, limits
-from activities.roles.prompt import compose, listed
+from activities.roles.prompt import compose, listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line
 
@@ -43,8 +43,8 @@ def render(step: AnalystInput, _documents: Sequence[Evidence], room: int) -> Pro
         room=room,
         inputs=[
             f"The hypothesis: {EXPECTED[step.expected]}.",
-            listed("Found by the fixed analysis", step.findings, 8, 300),
-            listed("Effects listed and not pooled", rows, MAX_ANALYST_EFFECTS, 300),
+            listing("Found by the fixed analysis", step.findings, 8, 300),
+            listing("Effects listed and not pooled", rows, MAX_ANALYST_EFFECTS, 300),
         ],
         task=TASK,
     )

@@ -115,7 +115,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
     effects: list[StudyEffect] = []
     refused: list[Refused] = []
     for row in answer.effects[:MAX_EFFECTS]:
-        document = prompt.shown.get(row.work)
+        document = prompt.works.get(row.work)
         direction = one_of(row.direction, get_args(EffectDirection))
         outcome = line(row.outcome, MAX_NAME_CHARS)
         sentences, _ = cited(row.sentences, prompt)

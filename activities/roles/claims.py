@@ -34,10 +34,10 @@ class Checks:
 
         `expressions`: its computations. `proposed`: the figures that it sets itself. `text`: what it wrote,
         whose dates a second reader reads."""
-        self._documents = {document.evidence_id: document for document in prompt.shown.values()}
+        self._documents = {document.evidence_id: document for document in prompt.works.values()}
         self._shown = tuple(prompt.sentences.values())
         self._about = prompt.question
-        works = [*map(gate.whole, self._documents.values()), prompt.question]
+        works = [*map(gate.text_of, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, [*works, text])
         self._proposed = [number.shown for text in proposed for number in read(text).numbers]
         self._asked = {number.shown for number in figures(prompt.question)}
@@ -66,7 +66,7 @@ class Checks:
 
         A row loses the fields whose figures do not follow, and stands with the others; `problem` says why."""
         if claim.kind == "background":
-            return gate.decided(claim, self._of_general(claim))
+            return gate.with_decision(claim, self._of_general(claim))
         if len(claim.cites) == 1 and not claim.is_row and (quote := self._verbatim(claim)):
             claim = claim.replace(support=(quote,))
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
@@ -87,7 +87,7 @@ class Checks:
             rest = self._decided(claim, row.text, about)
             if any(field for _, field in fields) and rest.refusal is None:
                 claim, decision = row, rest
-        claim = gate.decided(claim, decision).replace(problem=problem)
+        claim = gate.with_decision(claim, decision).replace(problem=problem)
         if claim.state != "ask":
             return claim
         works = [self._documents[name] for name in claim.cites if name in self._documents]
@@ -101,15 +101,15 @@ class Checks:
         own = {n.shown for n in read(claim.text).numbers} - self._asked - {*claim.proposed}
         lacking = [decision.refusal.text("number")] if decision.refusal else []
         lacking += (row.rpartition("=")[2] for row in decision.computed)
-        values = {value for text in lacking for value in (text, *_stated(text))}
+        values = {value for text in lacking for value in (text, *_values_of(text))}
         new = (n for n in dict.fromkeys(self._proposed) if n in own)
-        return tuple(n for n in new if n in values or _stated(n) & values)
+        return tuple(n for n in new if n in values or _values_of(n) & values)
 
     def _of_general(self, claim: DraftClaim) -> gate.Decision:
         """Decide on general knowledge, of which a text has a few sentences."""
         self._general += 1
         if self._general > MAX_GENERAL:
-            return gate.refused("general_many", most=str(MAX_GENERAL))
+            return gate.refuse("general_many", most=str(MAX_GENERAL))
         return gate.background(claim.text, self._about)
 
     def _decided(self, claim: DraftClaim, text: str, about: str) -> gate.Decision:
@@ -156,16 +156,16 @@ class Checks:
         return quotes_of_operands(operands, claim.cites, self._shown)
 
 
-def _stated(text: str) -> set[Decimal]:
+def _values_of(text: str) -> set[Decimal]:
     """Return the values of the figures of a text."""
     return {value for number in figures(text) for value in number.values}
 
 
-def shaped_as(first: DraftClaim, written: Written) -> DraftClaim:
+def in_shape_of(first: DraftClaim, written: Written) -> DraftClaim:
     """Return what was written in the place of a first wording."""
     return written.claim.replace(**{name: getattr(first, name) for name in PLACE})
 
 
-def works_shown(prompt: Prompt) -> dict[str, str]:
+def ids_by_label(prompt: Prompt) -> dict[str, str]:
     """Return label -> id of the works that a model was shown."""
-    return {label: document.evidence_id for label, document in prompt.shown.items()}
+    return {label: document.evidence_id for label, document in prompt.works.items()}

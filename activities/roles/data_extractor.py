@@ -15,7 +15,7 @@ from activities.review.extraction import MAX_VALUE_CHARS, AskedField, Extraction
 from activities.review.steps import ExtractDataInput
 from activities.roles.fields import Loose, Text, limits
 from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
-from activities.roles.prompt import listed
+from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of
 from activities.text.numbers import missing_numbers, single, stated
@@ -35,9 +35,9 @@ class DataAnswer(Loose):
 
 
 def render(role: Role, step: ExtractDataInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    inputs = [listed("Fields", [_described(field) for field in step.fields], MAX_FIELDS, 400)]
+    inputs = [listing("Fields", [_described(field) for field in step.fields], MAX_FIELDS, 400)]
     if role == "bias_assessor":
-        inputs.insert(0, listed("The result", [step.outcome or "the main outcome of the review"]))
+        inputs.insert(0, listing("The result", [step.outcome or "the main outcome of the review"]))
     prompt = compose_full_text(
         role,
         step,
@@ -59,7 +59,7 @@ def _described(field: AskedField) -> str:
 
 
 def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accepted[Extraction]:
-    document = next(iter(prompt.shown.values()), None)
+    document = next(iter(prompt.works.values()), None)
     if document is None:
         return Accepted(fallback(step, ()))
     fields = {field.id: field for field in step.fields}

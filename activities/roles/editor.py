@@ -16,7 +16,7 @@ from activities.contracts.write import Edited, EditedSentence, EditInput
 from activities.messages import plural
 from activities.models.base import BYTES_PER_TOKEN, estimate
 from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, limits
-from activities.roles.prompt import compose, fenced
+from activities.roles.prompt import compose, fence
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, refusal, sentence_text
 from activities.text.numbers import missing_numbers
@@ -78,7 +78,7 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
         before = section
         rows.append(row)
         shown[label] = claim.id
-    inputs = ["Claims:\n" + fenced("claims", "\n".join(rows))]
+    inputs = ["Claims:\n" + fence("claims", "\n".join(rows))]
     prompt = compose("editor", step, room=room, inputs=inputs, task=task)
     unread = len(claims) + len(answers) - len(shown)
     notes = (Statement.of("not_edited", sentences=unread),)
@@ -130,7 +130,7 @@ def _sentence(
         support=tuple(dict.fromkeys(support for claim in named for support in claim.support)),
         claims=tuple(dict.fromkeys(claim.id for claim in named)),
     )
-    return gate.decided(sentence, gate.edited(text, named, step.question))
+    return gate.with_decision(sentence, gate.editor_sentence(text, named, step.question))
 
 
 def _title(step: EditInput, title: str, refused: list[Refused]) -> str:

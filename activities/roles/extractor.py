@@ -6,7 +6,7 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Cell, Refused, Table, TableRow
 from activities.contracts.write import Extracted, ExtractInput
 from activities.roles.fields import Loose, OneSentence, OneWork, Text, limits
-from activities.roles.prompt import listed
+from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, one_of, refusal, supports
 from activities.roles.works import compose_works
@@ -41,7 +41,7 @@ def render(step: ExtractInput, documents: Sequence[Evidence], room: int) -> Prom
         step.replace(background=""),
         documents,
         room=room,
-        inputs=[listed("Columns", step.columns, MAX_COLUMNS, 60)],
+        inputs=[listing("Columns", step.columns, MAX_COLUMNS, 60)],
         task=TASK,
     )
     prompt.choices["rows.cells.column"] = step.columns
@@ -54,10 +54,10 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
     A field stands where a sentence of that very work has its words and numbers; it is blank where the work
     does not say it.
     """
-    rows: dict[str, dict[str, Cell]] = {item.evidence_id: {} for item in prompt.shown.values()}
+    rows: dict[str, dict[str, Cell]] = {item.evidence_id: {} for item in prompt.works.values()}
     refused: list[Refused] = []
     for row in answer.rows:
-        document = prompt.shown.get(row.work)
+        document = prompt.works.get(row.work)
         if document is None:
             words = "; ".join(cell.text for cell in row.cells if cell.text)
             if words:
@@ -73,7 +73,7 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
             support = next(iter(supports(sentences)), None)
             decision = gate.cell(column, text, support, document)
             if unknown:
-                decision = gate.refused("label_unknown", label=unknown[0])
+                decision = gate.refuse("label_unknown", label=unknown[0])
             if decision.refusal is not None:
                 refused.append(refusal("cell", f"{column}: {text}", decision.refusal, [document.evidence_id]))
             else:

@@ -65,7 +65,7 @@ def compose_full_text(
         room=room,
         task=task,
         inputs=inputs,
-        named=named,
+        quotes=named,
         chars=WHOLE_CHARS,
         passages=PASSAGES_CHARS,
     )

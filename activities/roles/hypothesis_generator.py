@@ -54,7 +54,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
 
     What is said of them stands only in the items' words.
     """
-    corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.shown.values())
+    corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.works.values())
 
     def grounded(text: str, most: int) -> str:
         field = line(text, most)
@@ -68,19 +68,19 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
         supporting = _of_drug(drug, hypothesis.supporting, prompt)
         contradicting = _of_drug(drug, hypothesis.contradicting, prompt)
         wanted = not chosen or drug.casefold() in chosen
-        if not gate.names(drug, corpus) or not supporting or not wanted:
+        if not gate.is_named(drug, corpus) or not supporting or not wanted:
             dropped += 1
             continue
         generic = line(hypothesis.generic_name, 120)
         safety = _of_drug(drug, hypothesis.safety, prompt)
-        records = standing_of(drug, tuple(prompt.shown.values())).quotes
+        records = standing_of(drug, tuple(prompt.works.values())).quotes
         cites = {record.evidence_id for record in (*supporting, *contradicting, *safety, *records)}
-        works = [item for item in prompt.shown.values() if item.evidence_id in cites]
+        works = [item for item in prompt.works.values() if item.evidence_id in cites]
         hypotheses.setdefault(
             drug.casefold(),
             MechanismHypothesis(
                 drug=drug,
-                generic_name=generic if gate.names(generic, corpus) else "",
+                generic_name=generic if gate.is_named(generic, corpus) else "",
                 target=grounded(hypothesis.target, 160),
                 pathway=grounded(hypothesis.pathway, 200),
                 effect=grounded(hypothesis.effect, 240),
@@ -101,9 +101,9 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
 
 def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support, ...]:
     """Return the sentences that were named, of works that name the drug."""
-    works = {item.evidence_id: f"{item.title}\n{item.text}" for item in prompt.shown.values()}
+    works = {item.evidence_id: f"{item.title}\n{item.text}" for item in prompt.works.values()}
     sentences, _ = cited(labels, prompt)
-    return supports(sentence for sentence in sentences if gate.names(drug, works[sentence.evidence_id]))
+    return supports(sentence for sentence in sentences if gate.is_named(drug, works[sentence.evidence_id]))
 
 
 HYPOTHESIS_GENERATOR = RoleSpec(

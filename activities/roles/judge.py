@@ -23,7 +23,7 @@ from activities.contracts.judge import (
 from activities.extractive import passages
 from activities.roles.allowances import MAX_JUDGED_CHARS, PASSAGES_CHARS
 from activities.roles.fields import Labels, Loose, OneWork, Score, SentenceLabels, Text, Texts, Truth, limits
-from activities.roles.prompt import listed
+from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, clamped, line, lines, one_of, refusal, supports
 from activities.roles.works import compose_works
@@ -97,8 +97,8 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
         room=room,
         inputs=[
             f"Criteria:\n{criteria}",
-            listed("Works judged before", judged, MAX_JUDGED_SHOWN, 160),
-            listed("Also found", step.titles, MAX_TITLES_SHOWN, 100),
+            listing("Works judged before", judged, MAX_JUDGED_SHOWN, 160),
+            listing("Also found", step.titles, MAX_TITLES_SHOWN, 100),
         ],
         task=KIND + TASK if any(document.evidence_type == "document" for document in documents) else TASK,
         chars=MAX_JUDGED_CHARS,
@@ -125,7 +125,7 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
     refused: list[Refused] = []
     judged: dict[str, WorkJudgement] = {}
     for work in answer.works:
-        document = prompt.shown.get(work.work)
+        document = prompt.works.get(work.work)
         if document is None:
             text = work.finding or work.reason or work.work
             refused.append(refusal("judgement", text, "label_unknown", label=line(work.work, 40)))
@@ -137,7 +137,7 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
         for entry in reversed(answer.scores)
         if (name := one_of(entry.criterion, criteria)) is not None
     }
-    missing = len(prompt.shown) - len(judged)
+    missing = len(prompt.works) - len(judged)
     notes = (Statement.of("not_judged", works=missing),) if missing else ()
     batch = JudgeBatch(
         judgements=tuple(judged.values()),

@@ -89,7 +89,7 @@ def _key_of(step: JudgeInput) -> Callable[[EvidenceRef], str]:
     return key
 
 
-def with_known(
+def with_stored(
     step: JudgeInput, judgements: Mapping[str, StoredJudgement], batch: JudgeBatch, model: str
 ) -> JudgeBatch:
     """Add the judgements that were known before to a batch.

@@ -8,7 +8,7 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.plan import ManagerInput, TeamLedger
 from activities.extractive import planning
 from activities.roles.fields import Loose, Text, Texts, limits
-from activities.roles.prompt import compose, listed
+from activities.roles.prompt import compose, listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, lines, one_of
 
@@ -43,14 +43,14 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
     inputs = [
         f"Members:\n{members}",
         f"Round {step.round}; {step.found} items found, {step.unjudged} of them not judged yet.",
-        listed("Facts", step.facts, MOST_FACTS),
-        listed("Plan", step.plan, MOST_STEPS),
+        listing("Facts", step.facts, MOST_FACTS),
+        listing("Plan", step.plan, MOST_STEPS),
         AGAIN if step.replan and step.turns else "",
-        listed("Turns so far", turns[-MOST_TURNS:], MOST_TURNS),
-        listed("Works, the best first", _described(step), MAX_WORKS, 300),
-        listed("Hypotheses", hypotheses, MAX_HYPOTHESES),
-        listed("What the judge says", (step.judged_reasons,) if step.judged_reasons else (), 1, each=800),
-        listed("Gaps the judge named", step.judged_gaps, 5),
+        listing("Turns so far", turns[-MOST_TURNS:], MOST_TURNS),
+        listing("Works, the best first", _described(step), MAX_WORKS, 300),
+        listing("Hypotheses", hypotheses, MAX_HYPOTHESES),
+        listing("What the judge says", (step.judged_reasons,) if step.judged_reasons else (), 1, 800),
+        listing("Gaps the judge named", step.judged_gaps, 5),
     ]
     task = "Choose the next turn. Answer with JSON."
     prompt = compose("manager", step, room=room, inputs=inputs, task=task)

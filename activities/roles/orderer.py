@@ -8,9 +8,9 @@ from collections.abc import Sequence
 from activities.contracts.evidence import Evidence
 from activities.contracts.judge import Weighed, WeighInput
 from activities.models.base import YesOrNo, estimate
-from activities.roles.prompt import clip, fenced
+from activities.roles.prompt import clip, fence
 from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file
-from activities.roles.works import show
+from activities.roles.works import lay_out
 
 MAX_CHARS = 2_600
 """Characters of a work that is read whole, as most abstracts are; of a longer one the passages nearest to the
@@ -21,10 +21,10 @@ def render(step: WeighInput, documents: Sequence[Evidence], room: int) -> Prompt
     """Put the work first, so that a server that keeps what it has read reads anew only the question."""
     file = prompt_file("orderer", evidence=False)
     task = f"Question: {clip(step.question, 400)}\nDoes the text answer this question? Answer yes or no."
-    left = room - estimate(file.text, f"Text:\n{fenced('text', '')}\n\n{task}")
-    works = show(step.question, documents, left, chars=MAX_CHARS, labelled=False)
-    user = f"Text:\n{fenced('text', works.text)}\n\n{task}"
-    return Prompt(file.text, user, file.version, shown=works.items)
+    left = room - estimate(file.text, f"Text:\n{fence('text', '')}\n\n{task}")
+    works = lay_out(step.question, documents, left, chars=MAX_CHARS, with_labels=False)
+    user = f"Text:\n{fence('text', works.text)}\n\n{task}"
+    return Prompt(file.text, user, file.version, works=works.items)
 
 
 def accept(_step: WeighInput, _prompt: Prompt, answer: YesOrNo) -> Accepted[Weighed]:

@@ -15,7 +15,7 @@ from pydantic import BaseModel
 from activities.contracts.evidence import Evidence
 from activities.own_step_activity import OwnStepInput, OwnStepOutput
 from activities.plugins import load
-from activities.roles.prompt import compose, findings, listed
+from activities.roles.prompt import compose, findings, listing
 from activities.roles.role import Accepted, AnySpec, Prompt, RoleSpec
 
 
@@ -81,8 +81,8 @@ def _render(role: OwnRole, step: OwnStepInput, _documents: Sequence[Evidence], r
         step if step.prompt else step.replace(prompt=role.prompt),
         room=room,
         inputs=[
-            listed("Gaps", step.gaps, limit=5),
-            listed(
+            listing("Gaps", step.gaps, max_items=5),
+            listing(
                 "Hypotheses",
                 [
                     f"{hypothesis.drug}: {hypothesis.target} {hypothesis.effect}"

@@ -32,7 +32,7 @@ _FENCE = re.compile(r"<<<+|>>>+")
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]")
 
 
-def fenced(name: str, text: str) -> str:
+def fence(name: str, text: str) -> str:
     """Fence text that is data between two marks it cannot contain."""
     safe = _FENCE.sub(" ", _CONTROL.sub(" ", text))
     mark = f"{name}-{hashlib.sha256(safe.encode()).hexdigest()[:12]}"
@@ -58,54 +58,54 @@ def compose(
     task: str,
     inputs: Sequence[str] = (),
     works: Callable[[int], Works] | None = None,
-    most: int = 0,
+    max_tokens: int = 0,
 ) -> Prompt:
     """Put the prompt of a role together.
 
-    `works`: the works that it reads, laid out in the tokens that are left, in at most `most` where that is
-    not 0; None for a role that reads none.
+    `works`: the works that it reads, laid out in the tokens that are left, in at most `max_tokens` where that
+    is not 0; None for a role that reads none.
     """
     file = prompt_file(role, step.prompt, evidence=works is not None)
     is_chosen = role not in BEFORE_PROFILE
     guidance = f"Profile: {step.profile.name}. {step.profile.guidance}".strip() if is_chosen else ""
-    system, before = f"{file.text}\n\n{guidance}".strip(), [*_asked(step), *filter(None, inputs)]
+    system, before = f"{file.text}\n\n{guidance}".strip(), [*_question_parts(step), *filter(None, inputs)]
     if works is None:
         # its end is cut, never the task
-        allowed = int((room - estimate(system) - estimate(task)) * BYTES_PER_TOKEN) - 40
-        text = _cut("\n\n".join(before), allowed)
+        max_bytes = int((room - estimate(system) - estimate(task)) * BYTES_PER_TOKEN) - 40
+        text = _cut("\n\n".join(before), max_bytes)
         user = f"{text}\n\n{task}"
         return Prompt(system, user, file.version, question=step.question)
     after: list[str] = []
     if role in WORKS_FIRST:
         rules = prompt_text(EVIDENCE_RULES)
-        system, before = f"{rules}\n\n{guidance}", _asked(step)
+        system, before = f"{rules}\n\n{guidance}", _question_parts(step)
         after = [file.text.removesuffix(rules).strip(), *filter(None, inputs)]
 
     def user_with(text: str) -> str:
-        return "\n\n".join([*before, "Works:\n" + fenced("evidence", text), *after, task])
+        return "\n\n".join([*before, "Works:\n" + fence("evidence", text), *after, task])
 
-    left = room - estimate(system, user_with(""))
-    left = min(left, most) if most else left
-    shown = works(left)
+    works_room = room - estimate(system, user_with(""))
+    works_room = min(works_room, max_tokens) if max_tokens else works_room
+    laid_out = works(works_room)
     return Prompt(
         system,
-        user_with(shown.text),
+        user_with(laid_out.text),
         file.version,
         question=step.question,
-        shown=shown.items,
-        sentences=shown.sentences,
-        choices={"SentenceLabel": tuple(shown.sentences), "WorkLabel": tuple(shown.items)},
-        works_room=left,
+        works=laid_out.items,
+        sentences=laid_out.sentences,
+        choices={"SentenceLabel": tuple(laid_out.sentences), "WorkLabel": tuple(laid_out.items)},
+        works_room=works_room,
     )
 
 
-def _cut(text: str, allowed: int) -> str:
+def _cut(text: str, max_bytes: int) -> str:
     """Cut a text to so many bytes and say how many of its lines were left out."""
-    if len(text.encode()) <= allowed:
+    if len(text.encode()) <= max_bytes:
         return text
-    cut = text.encode()[: max(allowed, 0)].decode(errors="ignore")
-    left_out = sum(bool(line.strip()) for line in text[len(cut) :].split("\n"))
-    return f"{cut} {CUT} {counted(left_out, 'line')} left out]"
+    start = text.encode()[: max(max_bytes, 0)].decode(errors="ignore")
+    missing = sum(bool(line.strip()) for line in text[len(start) :].split("\n"))
+    return f"{start} {CUT} {counted(missing, 'line')} left out]"
 
 
 CUT = "[cut:"
@@ -116,7 +116,7 @@ WORKS_FIRST: frozenset[Role] = frozenset({"writer", "verifier"})
 """Roles whose prompts begin alike."""
 
 
-def _asked(step: StepContext) -> list[str]:
+def _question_parts(step: StepContext) -> list[str]:
     """Return the question of a step and what a person or an earlier step says of it."""
     parts = [f"Question: {clip(step.question, MAX_QUESTION_CHARS)}"]
     if language_note := _languages(step):
@@ -124,13 +124,13 @@ def _asked(step: StepContext) -> list[str]:
     if step.run_question:
         parts.append(f"It is a part of this one: {clip(step.run_question, MAX_QUESTION_CHARS)}")
     if step.background:
-        parts.append("Background:\n" + fenced("background", clip(step.background, MAX_BACKGROUND_CHARS)))
+        parts.append("Background:\n" + fence("background", clip(step.background, MAX_BACKGROUND_CHARS)))
     if step.instruction:
-        asked = clip(step.instruction, MAX_STEERING_CHARS // 2)
-        parts.append("The manager of the team asks of this step:\n" + fenced("instruction", asked))
+        instruction = clip(step.instruction, MAX_STEERING_CHARS // 2)
+        parts.append("The manager of the team asks of this step:\n" + fence("instruction", instruction))
     if step.readings:
         parts.append(
-            listed("How the question is meant", [reading.text for reading in step.readings], each=400)
+            listing("How the question is meant", [reading.text for reading in step.readings], max_chars=400)
         )
     if step.steering:
         steering = "\n".join(f"- {clip(text, MAX_STEERING_CHARS // 2)}" for text in step.steering)
@@ -153,13 +153,13 @@ def _languages(step: StepContext) -> str:
     return " ".join(parts)
 
 
-def left_out(shown: int, total: int) -> tuple[Statement, ...]:
+def notes_on_missing(count: int, total: int) -> tuple[Statement, ...]:
     """State that not all evidence was shown."""
-    return (Statement.of("items_not_shown", missing=total - shown, of=total),) if shown < total else ()
+    return (Statement.of("items_not_shown", missing=total - count, of=total),) if count < total else ()
 
 
 def findings(
-    judgements: Sequence[WorkJudgement], titles: Mapping[str, str], most: int = 20, each: int = 320
+    judgements: Sequence[WorkJudgement], titles: Mapping[str, str], max_items: int = 20, max_chars: int = 320
 ) -> str:
     """List what was judged of the works, those that answer best first, without those on another subject.
 
@@ -172,11 +172,11 @@ def findings(
         f"{j.finding or j.reason}"
         for j in ranked
     ]
-    judged = {j.evidence_id for j in judgements}
-    others = [title for name, title in titles.items() if name not in judged]
+    judged_ids = {j.evidence_id for j in judgements}
+    unjudged = [title for name, title in titles.items() if name not in judged_ids]
     parts = (
-        listed("Works judged so far", rows, most, each),
-        listed("Works found and not judged", others, MAX_UNJUDGED if judged else most, 120),
+        listing("Works judged so far", rows, max_items, max_chars),
+        listing("Works found and not judged", unjudged, MAX_UNJUDGED if judged_ids else max_items, 120),
     )
     return "\n\n".join(filter(None, parts))
 
@@ -193,38 +193,38 @@ def clip(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1].rstrip() + "…"
 
 
-def listed(name: str, items: Sequence[str], limit: int = 12, each: int = 200) -> str:
+def listing(name: str, items: Sequence[str], max_items: int = 12, max_chars: int = 200) -> str:
     """List things that earlier steps said, as data, with how many were left out; empty without any."""
     if not items:
         return ""
-    lines = "\n".join(f"- {clip(one_line(item), each)}" for item in items[:limit])
-    if len(items) > limit:
-        lines += f"\n- and {len(items) - limit:,} more, left out here"
-    return f"{name}:\n{fenced('list', lines)}"
+    lines = "\n".join(f"- {clip(one_line(item), max_chars)}" for item in items[:max_items])
+    if len(items) > max_items:
+        lines += f"\n- and {len(items) - max_items:,} more, left out here"
+    return f"{name}:\n{fence('list', lines)}"
 
 
-def tried(searches: Sequence[SearchRecord], limit: int = 20) -> str:
+def search_listing(searches: Sequence[SearchRecord], max_items: int = 20) -> str:
     """List the searches already made, the latest first."""
-    return listed(
+    return listing(
         "Searches already made",
         [f"{s.source}: {s.asked or s.query} -> {s.status}, {s.kept} new" for s in reversed(searches)],
-        limit,
+        max_items,
     )
 
 
-def earlier(records: Sequence[IterationRecord]) -> str:
+def iteration_listing(records: Sequence[IterationRecord]) -> str:
     """List what earlier iterations were missing, searched and found, as data; empty before the second."""
-    return listed("Earlier iterations", [*map(_iteration_line, records)], len(records), 420)
+    return listing("Earlier iterations", [*map(_iteration_line, records)], len(records), 420)
 
 
 def _iteration_line(record: IterationRecord) -> str:
     """Describe an iteration in one line, the shortest parts first: the end is what is cut."""
-    answered = sum(search.status in ANSWERED for search in record.searches)
+    count = sum(search.status in ANSWERED for search in record.searches)
     scores = ", ".join(f"{name} {score}" for name, score in record.scores.items())
     titles = "; ".join(clip(work.title, 60) for work in record.findings[:2])
-    brought = f"{record.new_items} new items from {answered} answered searches of {len(record.searches)}"
+    summary = f"{record.new_items} new items from {count} answered searches of {len(record.searches)}"
     parts = (
-        f"iteration {record.iteration}: {brought}",
+        f"iteration {record.iteration}: {summary}",
         f"scores {scores}; confidence {record.confidence:.2f}" if record.judged else "",
         f"gaps: {'; '.join(clip(gap, 100) for gap in record.gaps)}" if record.gaps else "",
         f"on its searches: {clip(record.reflection, 140)}" if record.reflection else "",

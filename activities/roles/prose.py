@@ -115,7 +115,7 @@ def _is_bold(token: Token) -> bool:
     return tags == ["strong_open", "strong_close"] and [shown[0].type, shown[-1].type] == tags
 
 
-def _whole(parts: Iterable[str], language: str) -> Iterator[str]:
+def _join_numbers(parts: Iterable[str], language: str) -> Iterator[str]:
     """Yield the parts of a line, those that end in the number of a heading or of a day with what follows."""
     before = ""
     for part in parts:
@@ -250,7 +250,7 @@ class _Reader:
         for place, text_of_line in enumerate(text.split(_LINE)):
             parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text_of_line))
             parts = [part[a:b] for part in parts for a, b in pairwise([0, *ends_at_units(part), len(part)])]
-            parts = [*_whole(parts, self._language)]
+            parts = [*_join_numbers(parts, self._language)]
             for number, part in enumerate(filter(str.strip, parts)):
                 leads = not (place or number)
                 first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))

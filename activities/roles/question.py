@@ -24,10 +24,10 @@ from activities.extractive import planning
 from activities.extractive.planning import stand_alone
 from activities.messages import english_name
 from activities.roles.fields import Loose, Text, Texts, limits
-from activities.roles.prompt import CUT, compose, listed
+from activities.roles.prompt import CUT, compose, listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import is_relevant, line, lines, one_of
-from activities.verification.gate import names, words
+from activities.verification.gate import is_named, words
 
 MOST_ENTITIES = 8
 MOST_QUESTIONS = 5
@@ -65,9 +65,9 @@ def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: in
         inputs.append(
             "It follows up an earlier question, which was answered: `improved_query` names in full what it "
             "refers to, so that it stands alone.\n"
-            + listed("Earlier question", [step.earlier_question], 1, 800)
+            + listing("Earlier question", [step.earlier_question], 1, 800)
             + "\n"
-            + listed("Earlier answer", step.earlier_answer, 12, 300)
+            + listing("Earlier answer", step.earlier_answer, 12, 300)
         )
     if step.mode:
         inputs.append(f"Mode, chosen already: {step.mode}")
@@ -154,7 +154,7 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
         profile=profile,
         sources=sources_of(step, answer, profile),
         specialist=one_of(answer.specialist, step.specialists) or "",
-        key_entities=lines((e for e in answer.key_entities if names(e, text)), MOST_ENTITIES, 120),
+        key_entities=lines((e for e in answer.key_entities if is_named(e, text)), MOST_ENTITIES, 120),
         asks=tuple(dict.fromkeys(ask for text in answer.asks if (ask := one_of(text, ASKED)))),
         research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
         wordings={
@@ -186,7 +186,7 @@ class ClarifierAnswer(Loose):
 
 
 def render_readings(step: ClarifyInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    earlier = listed("It follows up an earlier question", [step.earlier_question], 1, 800)
+    earlier = listing("It follows up an earlier question", [step.earlier_question], 1, 800)
     return compose(
         "clarifier",
         step,
@@ -240,10 +240,10 @@ def render_plan(step: PlanInput, _documents: Sequence[Evidence], room: int) -> P
         step,
         room=room,
         inputs=[
-            listed("Sources that will be searched", sources, limit=len(sources), each=120),
-            listed("Named in the question", parsed.key_entities),
-            listed("Smaller questions", parsed.research_questions),
-            listed("Usual sections of this profile", tuple(aspect.title for aspect in step.profile.aspects)),
+            listing("Sources that will be searched", sources, max_items=len(sources), max_chars=120),
+            listing("Named in the question", parsed.key_entities),
+            listing("Smaller questions", parsed.research_questions),
+            listing("Usual sections of this profile", tuple(aspect.title for aspect in step.profile.aspects)),
         ],
         task=f"Plan the report in at most {step.max_sections} sections. Answer with JSON.",
     )

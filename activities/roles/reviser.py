@@ -14,13 +14,13 @@ from activities.contracts.judge import Refused
 from activities.contracts.revise import Revised, ReviseInput, Wanted
 from activities.contracts.write import DraftClaim, EditedSentence
 from activities.roles.fields import ClaimLabels, Fields, Loose, OneClaim, Text, Texts, WorkLabels, limits
-from activities.roles.prompt import compose, fenced, one_line
+from activities.roles.prompt import compose, fence, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of, sentence_text
 from activities.verification import gate
 from activities.verification.computed import Computations
 from activities.verification.gate import MAX_CLAIM_CHARS, Decision
-from activities.verification.verdicts import in_place, refused
+from activities.verification.verdicts import refusal_of, with_context
 
 MAX_REWORDED = 60
 MAX_FIELDS, MAX_FIELD_CHARS = 7, 300
@@ -74,8 +74,8 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
         step,
         room=room,
         inputs=[
-            "Report:\n" + fenced("report", "\n".join(parts if above else parts[1:])),
-            "Works (E1 is [1] in the report):\n" + fenced("works", "\n".join(listed)),
+            "Report:\n" + fence("report", "\n".join(parts if above else parts[1:])),
+            "Works (E1 is [1] in the report):\n" + fence("works", "\n".join(listed)),
             "Read for this, to be written about: " + ", ".join(step.by_identifier)
             if step.by_identifier
             else "",
@@ -85,7 +85,7 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
     )
     choices = {"ClaimLabel": tuple(labels), "WorkLabel": tuple(works.values()), "length": ("", *LENGTHS)}
     shown = {label: held[name] for name, label in works.items()}
-    return replace(prompt, claims=labels, shown=shown, choices=choices)
+    return replace(prompt, claims=labels, works=shown, choices=choices)
 
 
 def _row(label: str, claim: DraftClaim, works: Mapping[str, str]) -> str:
@@ -97,8 +97,8 @@ def _row(label: str, claim: DraftClaim, works: Mapping[str, str]) -> str:
 
 def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted[Revised]:
     """Accept what was named, and what follows from it; ids that were not shown are left out."""
-    documents = {document.evidence_id: document for document in prompt.shown.values()}
-    works = {prompt.shown[label].evidence_id for label in answer.leave_out if label in prompt.shown}
+    documents = {document.evidence_id: document for document in prompt.works.values()}
+    works = {prompt.works[label].evidence_id for label in answer.leave_out if label in prompt.works}
     sections = tuple(name for name in dict.fromkeys(answer.remove_sections) if name in step.sections)
     texts: dict[str, Reworded] = {
         prompt.claims[reworded.claim]: reworded
@@ -111,7 +111,7 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         answering = set()  # of the sections, each with its own: that of the report stays with none of them
     gone |= {s.id for s in step.sentences if s.id.partition(".")[0] in sections and s.id not in answering}
 
-    works_at_hand = [*map(gate.whole, documents.values()), step.question]
+    works_at_hand = [*map(gate.text_of, documents.values()), step.question]
 
     def decide(claim: DraftClaim) -> Decision:
         if claim.kind == "background":
@@ -143,15 +143,15 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         if sentence.id in gone or (changed.text == sentence.text and support == sentence.support):
             return None
         changed = changed.replace(support=support, reworded=changed.text != sentence.text)
-        decided = gate.decided(changed, by(changed))
+        decided = gate.with_decision(changed, by(changed))
         if decided.state == "refused":
-            refusals.append(refused(decided))
+            refusals.append(refusal_of(decided))
             if support != sentence.support:
                 gone.add(sentence.id)
             return None
         return decided
 
-    sentences = tuple(new for claim in in_place(step.sentences) if (new := again(claim, decide)))
+    sentences = tuple(new for claim in with_context(step.sentences) if (new := again(claim, decide)))
     gone -= {row.id for row in step.lines}
     lines = tuple(new for row in step.lines if (new := again(row, decide)))
     held = {sentence.id: sentence for sentence in (*step.sentences, *sentences)}
@@ -168,11 +168,11 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
             Claim(id=name, text=held[name].text, support=held[name].support) for name in left if name in held
         ]
         narrowed = sentence.replace(claims=left)
-        new = again(narrowed, lambda c: gate.edited(c.text, on, step.question))
+        new = again(narrowed, lambda c: gate.editor_sentence(c.text, on, step.question))
         if new is None and left != sentence.claims and sentence.id not in gone:
-            new = gate.decided(narrowed, gate.edited(sentence.text, on, step.question))
+            new = gate.with_decision(narrowed, gate.editor_sentence(sentence.text, on, step.question))
             if new.state == "refused":
-                refusals.append(refused(new, "summary"))
+                refusals.append(refusal_of(new, "summary"))
                 gone.add(sentence.id)
                 new = None
         return new

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from activities.contracts.judge import Refused
 from activities.contracts.write import Written
 from activities.report.formats.statements import sentence as in_words
-from activities.roles.prompt import fenced, listed
+from activities.roles.prompt import fence, listing
 
 MAX_CRITIQUE, MAX_CRITIQUE_CHARS = 10, 500
 """Points of a critique, and characters of each."""
@@ -30,8 +30,8 @@ MAX_SHOWN, MAX_SHOWN_CHARS = 160, 600
 
 def draft_shown(first: Written, refused: Sequence[Refused]) -> Iterator[str]:
     """Show a draft, and which of its sentences a check refused."""
-    yield "Your draft:\n" + fenced("draft", first.report)
-    yield listed("Computed in it", first.computed, MAX_SHOWN, MAX_SHOWN_CHARS)
-    yield listed("Proposed in it", first.proposed, MAX_SHOWN, MAX_SHOWN_CHARS)
+    yield "Your draft:\n" + fence("draft", first.report)
+    yield listing("Computed in it", first.computed, MAX_SHOWN, MAX_SHOWN_CHARS)
+    yield listing("Proposed in it", first.proposed, MAX_SHOWN, MAX_SHOWN_CHARS)
     rows = [f"{refusal.text} ({in_words(refusal.reason)})" for refusal in refused]
-    yield listed("Refused of it", rows, MAX_SHOWN, MAX_SHOWN_CHARS)
+    yield listing("Refused of it", rows, MAX_SHOWN, MAX_SHOWN_CHARS)

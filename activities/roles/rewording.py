@@ -8,9 +8,9 @@ from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft,
 from activities.messages import english_name
 from activities.report.formats.statements import sentence as in_words
 from activities.roles.allowances import MAX_CHARS_TOGETHER
-from activities.roles.claims import Checks, shaped_as, works_shown
+from activities.roles.claims import Checks, ids_by_label, in_shape_of
 from activities.roles.fields import Fields, Loose, OneClaim, Text, Texts, limits
-from activities.roles.prompt import compose, fenced, listed, one_line
+from activities.roles.prompt import compose, fence, listing, one_line
 from activities.roles.prose import GENERAL, row, sentence
 from activities.roles.role import Prompt, prompt_text
 from activities.roles.validation import sentence_text
@@ -18,7 +18,7 @@ from activities.roles.works import compose_works
 from activities.text.numbers import missing_numbers
 from activities.verification import gate
 from activities.verification.computed import MAX_EXPRESSION_CHARS
-from activities.verification.verdicts import is_rewordable, leaning_on_refused
+from activities.verification.verdicts import is_rewordable, leaning_ids
 
 MAX_COLUMNS = 8
 MAX_FIELD_CHARS = 300
@@ -60,7 +60,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
     blocks: list[list[str]] = []
     ids = {document.evidence_id: f"E{n}" for n, document in enumerate(documents, 1)}
     for paragraph in step.failed:
-        leaning = leaning_on_refused(paragraph.claims)
+        leaning = leaning_ids(paragraph.claims)
         blocks.append([])
         for claim in paragraph.claims:
             labels[label := f"C{len(labels) + 1}"] = claim.id
@@ -78,7 +78,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
     rows = "\n\n".join("\n".join(block) for block in blocks)
     quotes = [f"T{n}: {one_line(support.quote)}" for n, support in enumerate(step.untranslated, 1)]
     translating = TRANSLATIONS.format(language=english_name(step.language)) if quotes else ""
-    quotes_shown = "Quotes:\n" + fenced("quotes", "\n".join(quotes)) if quotes else ""
+    quotes_shown = "Quotes:\n" + fence("quotes", "\n".join(quotes)) if quotes else ""
     if rows:
         prompt = compose_works(
             "writer",
@@ -86,8 +86,8 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             documents,
             room=room,
             inputs=[
-                listed("Computed in the same text", step.computed, MAX_COMPUTED_SHOWN, 160),
-                "Paragraphs:\n" + fenced("claims", rows),
+                listing("Computed in the same text", step.computed, MAX_COMPUTED_SHOWN, 160),
+                "Paragraphs:\n" + fence("claims", rows),
                 quotes_shown,
             ],
             together=MAX_CHARS_TOGETHER,
@@ -118,12 +118,12 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     A refused sentence that the model did not write again is left out.
     """
     rows = [claim for paragraph in step.failed for claim in paragraph.claims]
-    leaning = {name for paragraph in step.failed for name in leaning_on_refused(paragraph.claims)}
+    leaning = {name for paragraph in step.failed for name in leaning_ids(paragraph.claims)}
     first = {c.id: c for c in rows if is_rewordable(c) or c.id in leaning}
     texts = [text for again in answer.sentences for text in (again.text, *again.cells)]
     text = "\n".join((*(claim.text for claim in rows), *texts, *step.computed))
     checks = Checks(prompt, [*answer.computed, *step.computed], answer.proposed, text)
-    works = works_shown(prompt)
+    works = ids_by_label(prompt)
     again: dict[str, DraftClaim] = {}
     for one in answer.sentences:
         before = first.get(prompt.claims.get(one.claim, ""))
@@ -139,7 +139,7 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
             continue
         if not written.claim.cites and written.claim.kind != "background":  # as its first wording
             written = replace(written, claim=written.claim.replace(cites=before.cites, kind=before.kind))
-        again[before.id] = checks.claim(shaped_as(before, written)).replace(reworded=True)
+        again[before.id] = checks.claim(in_shape_of(before, written)).replace(reworded=True)
 
     def second(claim: DraftClaim) -> Iterator[DraftClaim]:
         new = again.get(claim.id)

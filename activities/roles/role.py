@@ -32,7 +32,7 @@ class Prompt:
     """The stable part: role, rules, shape of the answer, the profile's guidance."""
     user: str
     version: str
-    shown: dict[str, Evidence] = field(default_factory=dict)
+    works: dict[str, Evidence] = field(default_factory=dict)
     """Label (`E1`) -> item."""
     sentences: dict[str, Sentence] = field(default_factory=dict)
     """Label (`S1`) -> sentence, where the answer is to choose among sentences."""

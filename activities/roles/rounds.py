@@ -15,7 +15,7 @@ from activities.contracts.plan import GapsInput, KnowledgeGapOutput, Observation
 from activities.contracts.step import Instruction, InstructionKind
 from activities.extractive import searching
 from activities.roles.fields import Loose, Text, Texts, limits
-from activities.roles.prompt import compose, earlier, fenced, findings, listed, tried
+from activities.roles.prompt import compose, fence, findings, iteration_listing, listing, search_listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, lines, one_of
 
@@ -35,8 +35,8 @@ def render_observation(step: ObserveInput, _documents: Sequence[Evidence], room:
         room=room,
         inputs=[
             findings(step.judgements, step.titles),
-            listed("The judge says", (step.last_judgement,) if step.last_judgement else (), 1, each=400),
-            earlier(step.earlier),
+            listing("The judge says", (step.last_judgement,) if step.last_judgement else (), 1, 400),
+            iteration_listing(step.earlier),
         ],
         task="Say what is known and what is missing. Answer with JSON.",
     )
@@ -99,12 +99,12 @@ def render_gaps(step: GapsInput, _documents: Sequence[Evidence], room: int) -> P
         step,
         room=room,
         inputs=[
-            listed("Smaller questions", step.research_questions, limit=6),
-            listed("Gaps the judge named", step.judged_gaps, limit=5),
-            tried(step.tried, limit=12),
-            earlier(step.earlier),
-            f"What is known so far:\n{fenced('observation', observation)}" if observation else "",
-            findings(step.judgements, step.titles, most=12, each=240),
+            listing("Smaller questions", step.research_questions, max_items=6),
+            listing("Gaps the judge named", step.judged_gaps, max_items=5),
+            search_listing(step.tried, max_items=12),
+            iteration_listing(step.earlier),
+            f"What is known so far:\n{fence('observation', observation)}" if observation else "",
+            findings(step.judgements, step.titles, max_items=12, max_chars=240),
             "\n".join(("The reviewer's instructions:", *rows)) if rows else "",
         ],
         task=" ".join(filter(None, (SORT if rows else "", f"Name at most {step.max_gaps} gaps.", JSON))),
@@ -166,9 +166,9 @@ def render_reflection(step: ReflectInput, _documents: Sequence[Evidence], room: 
         step,
         room=room,
         inputs=[
-            listed("Gaps", step.gaps, each=300),
-            tried(step.searches),
-            listed("New works", titles, MAX_TITLES, 140) or NOTHING_NEW,
+            listing("Gaps", step.gaps, max_chars=300),
+            search_listing(step.searches),
+            listing("New works", titles, MAX_TITLES, 140) or NOTHING_NEW,
         ],
         task="Did the new works serve the gaps? Answer with JSON.",
     )

@@ -16,7 +16,7 @@ from activities.models.failures import UNEXPLAINED
 from activities.own_step_activity import OwnStepInput
 from activities.roles import readers, selection
 from activities.roles.allowances import asks_model
-from activities.roles.judgement_store import JudgementStore, with_known
+from activities.roles.judgement_store import JudgementStore, with_stored
 from activities.roles.own import own_spec
 from activities.roles.role import AnySpec, spec_of
 from activities.settings import Settings
@@ -117,11 +117,11 @@ class RoleThinker:
         left = step.replace(evidence=tuple(r for r in step.evidence if r.evidence_id not in earlier))
         if not left.evidence:
             model = step.model.model
-            return StepAnswer(output=with_known(step, earlier, JudgeBatch(), model), model=model)
+            return StepAnswer(output=with_stored(step, earlier, JudgeBatch(), model), model=model)
         unread = [document for document in documents if document.evidence_id not in earlier]
         done = await self._asked(spec, left, unread)
         await self._judgements.keep(left, done.output)
-        return done.replace(output=with_known(step, earlier, done.output, done.model))
+        return done.replace(output=with_stored(step, earlier, done.output, done.model))
 
     async def _asked(
         self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence]

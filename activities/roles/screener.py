@@ -15,10 +15,10 @@ from activities.review.decisions import Verdict
 from activities.review.steps import RecordDecision, ScreenedBatch, ScreenInput
 from activities.roles.fields import Loose, OneWork, SentenceLabels, Text, limits
 from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
-from activities.roles.prompt import compose, left_out, listed, one_line
+from activities.roles.prompt import compose, listing, notes_on_missing, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, one_of
-from activities.roles.works import show
+from activities.roles.works import lay_out
 
 MAX_RECORDS = 40
 MAX_CHARS = 4_000
@@ -41,11 +41,11 @@ class ScreenAnswer(Loose):
 def render(step: ScreenInput, documents: Sequence[Evidence], room: int) -> Prompt:
     criteria = "\n".join(f"- {rule.id} ({rule.kind}): {one_line(rule.text)}" for rule in step.criteria)
     inputs = [f"Criteria:\n{criteria}"]
-    works = partial(show, step.question, documents, chars=MAX_CHARS)
+    works = partial(lay_out, step.question, documents, chars=MAX_CHARS)
     prompt = compose("screener", step, room=room, task=TASK, inputs=inputs, works=works)
     prompt.choices["decisions.verdict"] = get_args(Verdict)
     prompt.choices["decisions.criterion"] = tuple(rule.id for rule in step.criteria)
-    return replace(prompt, notes=left_out(len(prompt.shown), len(documents)))
+    return replace(prompt, notes=notes_on_missing(len(prompt.works), len(documents)))
 
 
 def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[ScreenedBatch]:
@@ -56,7 +56,7 @@ def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[
     """
     decisions: dict[str, RecordDecision] = {}
     for row in answer.decisions:
-        document, verdict = prompt.shown.get(row.work), one_of(row.verdict, get_args(Verdict))
+        document, verdict = prompt.works.get(row.work), one_of(row.verdict, get_args(Verdict))
         if document is None or verdict is None or document.evidence_id in decisions:
             continue
         cited_of_all, unknown = cited(row.sentences, prompt)
@@ -116,7 +116,7 @@ def render_full_text(step: ScreenInput, documents: Sequence[Evidence], room: int
         step,
         documents[:1],
         room=room,
-        inputs=[listed("Criteria", rules, len(rules), 1_000)],
+        inputs=[listing("Criteria", rules, len(rules), 1_000)],
         about=[step.question, *(rule.text for rule in step.criteria)],
         task=FULL_TEXT_TASK,
     )
@@ -126,7 +126,7 @@ def render_full_text(step: ScreenInput, documents: Sequence[Evidence], room: int
 
 
 def accept_full_text(step: ScreenInput, prompt: Prompt, answer: VerdictAnswer) -> Accepted[ScreenedBatch]:
-    document = next(iter(prompt.shown.values()), None)
+    document = next(iter(prompt.works.values()), None)
     if document is None:
         return Accepted(ScreenedBatch())
     verdict: Verdict = one_of(answer.decision, get_args(Verdict)) or "unsure"

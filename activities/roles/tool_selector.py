@@ -8,7 +8,7 @@ from activities.contracts.plan import AgentSelectionPlan, AgentTask, SelectInput
 from activities.extractive import searching
 from activities.profiles.loader import specialists_of
 from activities.roles.fields import Loose, Score, Text, limits
-from activities.roles.prompt import compose, listed, tried
+from activities.roles.prompt import compose, listing, search_listing
 from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_file, prompt_text
 from activities.roles.validation import line, one_of
 from activities.text.tokens import fold
@@ -37,11 +37,11 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
         room=room,
         inputs=[
             f"Sources:\n{sources}",
-            listed("Named in the question", step.key_entities, limit=8, each=80),
-            tried(step.tried, limit=12),
-            listed("Recommended searches", step.recommended, limit=6, each=120),
-            listed("Works found so far", step.titles, limit=MAX_TITLES, each=120),
-            listed("Gaps", numbered, limit=len(numbered), each=300),
+            listing("Named in the question", step.key_entities, max_items=8, max_chars=80),
+            search_listing(step.tried, max_items=12),
+            listing("Recommended searches", step.recommended, max_items=6, max_chars=120),
+            listing("Works found so far", step.titles, max_items=MAX_TITLES, max_chars=120),
+            listing("Gaps", numbered, max_items=len(numbered), max_chars=300),
         ],
         task=f"Choose at most {step.per_gap} searches for each gap. Answer with JSON.",
     )

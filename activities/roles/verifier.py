@@ -16,7 +16,7 @@ from activities.contracts.write import DraftClaim, SentenceKind, SentenceVerdict
 from activities.models.base import BYTES_PER_TOKEN, estimate
 from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Truth, limits
-from activities.roles.prompt import clip, fenced, one_line
+from activities.roles.prompt import clip, fence, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import cited, line, one_of, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
@@ -25,7 +25,7 @@ from activities.text.sentences import Sentence, language_in
 from activities.text.tokens import terms
 from activities.verification import gate
 from activities.verification.computed import Computations
-from activities.verification.controls import Control, controls, mixed
+from activities.verification.controls import Control, controls, mix
 
 Supported = Literal["yes", "partly", "no"]
 SUPPORTED: tuple[Supported, ...] = get_args(Supported)
@@ -70,7 +70,7 @@ class _Rows:
 
     def __init__(self, works: Prompt, room: int) -> None:
         shown = works.sentences
-        self._works = {document.evidence_id: label for label, document in works.shown.items()}
+        self._works = {document.evidence_id: label for label, document in works.works.items()}
         self.labels = dict(shown)
         """The sentences that a verdict may name: those of the works, and quotes that were cut off these."""
         self.lines: list[str] = []
@@ -148,12 +148,12 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             documents,
             room=room,
             inputs=[
-                "Sentences:\n" + fenced("claims", "\n".join(lines)),
+                "Sentences:\n" + fence("claims", "\n".join(lines)),
             ],
-            judged=step.judgements,
+            judgements=step.judgements,
             task=TASK,
             together=MAX_CHARS_TOGETHER,
-            most=most,
+            max_tokens=most,
         )
 
     beside = laid_out((), room).works_room - ROUNDING
@@ -163,7 +163,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
         works = laid_out((), max(most, 1))
         rows = _Rows(works, own_room)
         made = controls(step.sentences, tuple(works.sentences.values()), step.near_misses)
-        for sentence in mixed(step.sentences, made):
+        for sentence in mix(step.sentences, made):
             if not rows.add(sentence):
                 break
         if most + rows.size <= beside:
@@ -192,7 +192,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
     are counted.
     """
     sentences = {sentence.id: sentence for sentence in step.sentences}
-    documents = {document.evidence_id: document for document in prompt.shown.values()}
+    documents = {document.evidence_id: document for document in prompt.works.values()}
     strictest: dict[str, tuple[int, VerdictAnswer]] = {}
     for verdict in answer.verdicts:
         label, supported = verdict.claim, one_of(verdict.supported, SUPPORTED)
@@ -216,7 +216,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         control = prompt.controls.get(label)
         sentence = control.sentence if control else sentences[prompt.claims[label]]
         reason = line(verdict.reason, 160)
-        problem = gate.confirmed(sentence, SUPPORTED[severity], carrying, reason)
+        problem = gate.objection(sentence, SUPPORTED[severity], carrying, reason)
         if control is not None:
             # a yes that names nothing was said without looking
             blind = SUPPORTED[severity] == "yes" and not carrying and not control.is_true
@@ -231,7 +231,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             if not sentence.cites and not _says(sentence, carrying, foreign):
                 carrying = _stating_figures(sentence, carrying, printed)
             if carrying or sentence.support:
-                quotes = gate.carried_by(sentence, carrying, documents, about)
+                quotes = gate.carrying_quotes(sentence, carrying, documents, about)
             problem = _unstated(sentence, quotes, documents, about) if sentence.cites else None
         changed = quotes if quotes != sentence.support else ()
         leans = verdict.leans is True and not sentence.is_row

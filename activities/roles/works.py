@@ -18,9 +18,9 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
 from activities.models.base import BYTES_PER_TOKEN
-from activities.roles.allowances import MAX_WORK_CHARS, longest_shown
+from activities.roles.allowances import MAX_WORK_CHARS, max_chars_each
 from activities.roles.assessment import MIN_ANSWERS
-from activities.roles.prompt import Works, clip, compose, left_out, one_line
+from activities.roles.prompt import Works, clip, compose, notes_on_missing, one_line
 from activities.roles.role import Prompt
 from activities.text.normal_form import min_chars, normalise
 from activities.text.quotability import heading_of, quote_fault
@@ -57,77 +57,77 @@ def compose_works(
     room: int,
     task: str,
     inputs: Sequence[str] = (),
-    judged: Sequence[WorkJudgement] | None = None,
-    named: Mapping[str, Sequence[str]] | None = None,
+    judgements: Sequence[WorkJudgement] | None = None,
+    quotes: Mapping[str, Sequence[str]] | None = None,
     chars: int = MAX_WORK_CHARS,
     passages: int | None = None,
     together: int = 0,
-    most: int = 0,
+    max_tokens: int = 0,
 ) -> Prompt:
     """Put together the prompt of a role that reads works, with what did not fit in its notes.
 
-    Retracted works are not shown. `judged`: of a writer and its second reader, who read the works that
-    answer, with the sentences named. `named`: see `show`. `chars`: of each work; of a longer one so many of
-    `passages`, by default as many. `together`: of all works, which are read whole where they have no more.
-    `most`: tokens that the works may have.
+    Retracted works are not shown. `judgements`: of a writer and its second reader, who read the works that
+    answer, with the sentences named. `quotes`: see `lay_out`. `chars`: of each work; of a longer one so many
+    of `passages`, by default as many. `together`: of all works, which are read whole where they have no more.
+    `max_tokens`: of the works.
     """
-    sound = [document for document in documents if document.standing != "retracted"]
-    if judged is not None:
-        by_id = {judgement.evidence_id: judgement for judgement in judged}
-        sound = readable_works(sound, by_id)
-        named = {name: [quoted.quote for quoted in judgement.support] for name, judgement in by_id.items()}
+    usable = [document for document in documents if document.standing != "retracted"]
+    if judgements is not None:
+        by_id = {judgement.evidence_id: judgement for judgement in judgements}
+        usable = readable_works(usable, by_id)
+        quotes = {name: [support.quote for support in judgement.support] for name, judgement in by_id.items()}
     works = partial(
-        show, step.question, sound, named=named, chars=chars, passages=passages, together=together
+        lay_out, step.question, usable, quotes=quotes, chars=chars, passages=passages, together=together
     )
-    prompt = compose(role, step, room=room, task=task, inputs=inputs, works=works, most=most)
-    return replace(prompt, notes=left_out(len(prompt.shown), len(sound)))
+    prompt = compose(role, step, room=room, task=task, inputs=inputs, works=works, max_tokens=max_tokens)
+    return replace(prompt, notes=notes_on_missing(len(prompt.works), len(usable)))
 
 
-def show(
+def lay_out(
     question: str,
     documents: Sequence[Evidence],
     room: int,
     *,
-    named: Mapping[str, Sequence[str]] | None = None,
+    quotes: Mapping[str, Sequence[str]] | None = None,
     chars: int = MAX_WORK_CHARS,
     passages: int | None = None,
     together: int = 0,
-    labelled: bool = True,
+    with_labels: bool = True,
 ) -> Works:
     """Show the documents that fit into `room` tokens, the first ones first.
 
-    `named`: evidence id -> quotes that are shown before all else. `together`: see `compose_works`.
+    `quotes`: evidence id -> quotes that are shown before all else. `together`: see `compose_works`.
     """
-    left = int(max(room, 0) * BYTES_PER_TOKEN)
+    remaining = int(max(room, 0) * BYTES_PER_TOKEN)
     layouts = [
-        _Layout.of(f"E{n}", work, (named or {}).get(work.evidence_id)) for n, work in enumerate(documents, 1)
+        _Layout.of(f"E{n}", work, (quotes or {}).get(work.evidence_id)) for n, work in enumerate(documents, 1)
     ]
     heads = sum(len(layout.head.encode()) + 2 for layout in layouts)
     together = max(together, MAX_WORK_CHARS * len(layouts)) if together else 0
-    longest = longest_shown([layout.bytes_of_all for layout in layouts], min(together, left - heads))
-    reserved = _reserved(layouts, left) if named else [0] * len(layouts)
-    later = sum(reserved)
+    longest = max_chars_each([layout.bytes_of_all for layout in layouts], min(together, remaining - heads))
+    reserved = _reserved_bytes(layouts, remaining) if quotes else [0] * len(layouts)
+    reserved_later = sum(reserved)
     blocks: list[str] = []
     labels: dict[str, Sentence] = {}
     items: dict[str, Evidence] = {}
-    for layout, own_room in zip(layouts, reserved, strict=True):
+    for layout, reserve in zip(layouts, reserved, strict=True):
         document = layout.document
-        later -= own_room
-        most = layout.bytes_of_all
+        reserved_later -= reserve
+        size = layout.bytes_of_all
         if together:
-            most = min(most, longest)
+            size = min(size, longest)
         elif len(document.text) > chars:
-            most = passages or chars
-        most = max(most, own_room)
-        own_most = left - later - len(layout.head.encode()) - 2
-        limit = min(most, own_most)
+            size = passages or chars
+        size = max(size, reserve)
+        max_bytes = remaining - reserved_later - len(layout.head.encode()) - 2
+        limit = min(size, max_bytes)
         if items and limit < min(MIN_WORK_BYTES, len(document.text)):
             break
         # passages, and the lines of a work that is shown whole, may cost more than they were counted for
-        if limit < layout.bytes_of_all and (together or layout.named):
-            own_most = limit
-        block, labelled_rows = layout.block(question, limit, own_most, len(labels) + 1 if labelled else 0)
-        if (left := left - len(block.encode()) - 2) < 0:
+        if limit < layout.bytes_of_all and (together or layout.quoted):
+            max_bytes = limit
+        block, labelled_rows = layout.block(question, limit, max_bytes, len(labels) + 1 if with_labels else 0)
+        if (remaining := remaining - len(block.encode()) - 2) < 0:
             break
         blocks.append(block)
         labels.update(labelled_rows)
@@ -135,17 +135,17 @@ def show(
     return Works("\n\n".join(blocks), labels, items)
 
 
-def _reserved(layouts: Sequence["_Layout"], room: int) -> list[int]:
+def _reserved_bytes(layouts: Sequence["_Layout"], room: int) -> list[int]:
     """Keep bytes for what was named of each work, with its neighbours where that fits for all.
 
     The last works have none where not even what was named fits.
     """
-    least = [layout.least(beside=True) for layout in layouts]
-    if sum(least) > room:
-        least = [layout.least(beside=False) for layout in layouts]
+    sizes = [layout.min_bytes(with_neighbours=True) for layout in layouts]
+    if sum(sizes) > room:
+        sizes = [layout.min_bytes(with_neighbours=False) for layout in layouts]
     return [
-        least_bytes if total <= room else 0
-        for least_bytes, total in zip(least, accumulate(least), strict=True)
+        needed_bytes if total <= room else 0
+        for needed_bytes, total in zip(sizes, accumulate(sizes), strict=True)
     ]
 
 
@@ -155,9 +155,9 @@ def heading(label: str, document: Evidence) -> str:
     is_users = document.evidence_type in OF_THE_USER
     date = (is_users and document.facts.get("date")) or str(document.year or "")
     people = ", ".join(document.authors[:MAX_AUTHORS]) if is_users else ""
-    about = (people and f"by {people}", date, document.evidence_type.replace("_", " "), standing)
-    shown = one_line(", ".join(part for part in about if part).translate(_NO_BRACKETS))
-    return f"[{label}] {clip(one_line(document.title), MAX_TITLE_CHARS)} ({shown})"
+    parts = (people and f"by {people}", date, document.evidence_type.replace("_", " "), standing)
+    facts = one_line(", ".join(part for part in parts if part).translate(_NO_BRACKETS))
+    return f"[{label}] {clip(one_line(document.title), MAX_TITLE_CHARS)} ({facts})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ class _Layout:
     head: str
     parts: list[tuple[str, Sentence | None]]
     """Its text in order: sentences, and what stands between them."""
-    named: frozenset[int]
+    quoted: frozenset[int]
     """Places of the parts that hold what was named."""
 
     @classmethod
@@ -185,57 +185,57 @@ class _Layout:
             parts.append((sentence.quote, sentence))
             at = start + len(sentence.quote)
         parts.append((document.text[at:], None))
-        named = frozenset(_places(document.text, parts, quotes or ()))
-        return cls(label, document, head, parts, named)
+        quoted = frozenset(_places(document.text, parts, quotes or ()))
+        return cls(label, document, head, parts, quoted)
 
     @property
     def bytes_of_all(self) -> int:
         """Return the bytes that the whole text needs, with the labels of its sentences."""
         return sum(self._costs())
 
-    def least(self, *, beside: bool) -> int:
-        """Return the bytes that what was named of the work needs, `beside`: with its neighbours."""
+    def min_bytes(self, *, with_neighbours: bool) -> int:
+        """Return the bytes that the named sentences of the work need, and their neighbours if asked for."""
         costs = self._costs()
-        wanted = [*self.named, *(self._neighbours() if beside else ())]
-        needed = sum(costs[place] for place in wanted) + MAX_GAP_BYTES * len(self.named)
-        least_bytes = min(sum(costs), needed or MIN_WORK_BYTES)
-        return len(self.head.encode()) + least_bytes + 2
+        places = [*self.quoted, *(self._neighbours() if with_neighbours else ())]
+        size = sum(costs[place] for place in places) + MAX_GAP_BYTES * len(self.quoted)
+        needed_bytes = min(sum(costs), size or MIN_WORK_BYTES)
+        return len(self.head.encode()) + needed_bytes + 2
 
-    def block(self, question: str, limit: int, most: int, first: int) -> tuple[str, dict[str, Sentence]]:
+    def block(self, question: str, limit: int, max_bytes: int, first: int) -> tuple[str, dict[str, Sentence]]:
         """Show the work, its quotable sentences labelled from `S<first>` on (0: without labels).
 
         The lines that say where a text goes on may cost more than `limit` leaves: of what is then longer than
-        `most` less is shown.
+        `max_bytes` less is shown.
         """
         rows, row_labels = self._lines(question, limit, first)
-        while rows and limit > 0 and (over := sum(len(row.encode()) + 1 for row in rows) - most) > 0:
-            limit -= over
+        while rows and limit > 0 and (excess := sum(len(row.encode()) + 1 for row in rows) - max_bytes) > 0:
+            limit -= excess
             rows, row_labels = self._lines(question, limit, first)
         return "\n".join([self.head, *rows]), row_labels
 
     def _lines(self, question: str, limit: int, first: int) -> tuple[list[str], dict[str, Sentence]]:
         rows: list[str] = []
         labels: dict[str, Sentence] = {}
-        allowed = self._within(question, limit)
+        places = self._within(question, limit)
         gap, end, heading = False, 0, ""
         title = terms(self.document.title)
         is_users = bool(first) and self.document.evidence_type in OF_THE_USER
         for place, (text, sentence) in enumerate(self.parts):
             start, end = end, end + len(text)
-            shown = one_line(text)
+            line = one_line(text)
             if sentence is None:
                 heading = _heading(text) or heading
-                if place in allowed and place:
+                if place in places and place:
                     before = self.parts[place - 1][1]
-                    sentence = _short(text, before, self.document) or _long(text, before)
-            if len(shown) > MAX_SENTENCE_CHARS and place not in self.named:
-                shown = f"{shown[:MAX_SENTENCE_CHARS]} (...)"
-            lines: Iterable[tuple[str, Sentence | None]] = [(shown, sentence)]
-            if sentence is None and is_users and place in allowed:
-                lines = _own_lines(self.document, start, end, title)
-            elif sentence is None and not _says_more(text, title):
+                    sentence = _short_sentence(text, before, self.document) or _long_sentence(text, before)
+            if len(line) > MAX_SENTENCE_CHARS and place not in self.quoted:
+                line = f"{line[:MAX_SENTENCE_CHARS]} (...)"
+            lines: Iterable[tuple[str, Sentence | None]] = [(line, sentence)]
+            if sentence is None and is_users and place in places:
+                lines = _lines_of_user(self.document, start, end, title)
+            elif sentence is None and not _is_worth_showing(text, title):
                 continue
-            elif place not in allowed:
+            elif place not in places:
                 gap = True
                 continue
             if gap:
@@ -252,17 +252,17 @@ class _Layout:
         """Bytes of each part as it is shown; none of the space between sentences."""
         sizes = (len(text.encode()) if text.strip() else -LABEL_BYTES for text, _ in self.parts)
         return [
-            (size if place in self.named else min(size, MAX_SENTENCE_CHARS)) + LABEL_BYTES
+            (size if place in self.quoted else min(size, MAX_SENTENCE_CHARS)) + LABEL_BYTES
             for place, size in enumerate(sizes)
         ]
 
     def _neighbours(self) -> list[int]:
         """Places of the sentences beside what was named, those after it first."""
-        beside = [place + step for step in (2, 1, -2, -1) for place in sorted(self.named)]
+        places = [place + step for step in (2, 1, -2, -1) for place in sorted(self.quoted)]
         return [
             place
-            for place in dict.fromkeys(beside)
-            if 0 <= place < len(self.parts) and self.parts[place][1] is not None and place not in self.named
+            for place in dict.fromkeys(places)
+            if 0 <= place < len(self.parts) and self.parts[place][1] is not None and place not in self.quoted
         ]
 
     def _within(self, question: str, limit: int) -> set[int]:
@@ -274,20 +274,20 @@ class _Layout:
         parts, costs = self.parts, self._costs()
         if sum(costs) <= limit:
             return set(range(len(parts)))
-        held = [sentence.terms for _, sentence in parts if sentence]
+        terms_of_sentences = [sentence.terms for _, sentence in parts if sentence]
         counts = {
-            term: sum(term in terms_of_sentence for terms_of_sentence in held)
+            term: sum(term in terms_of_sentence for terms_of_sentence in terms_of_sentences)
             for term in dict.fromkeys(terms(question))
         }
-        weight = {term: log(1 + len(held) / count) for term, count in counts.items() if count}
+        weight = {term: log(1 + len(terms_of_sentences) / count) for term, count in counts.items() if count}
         last = len(parts) - 1
 
         def nearness(place: int) -> tuple[float, int]:
             sentence = parts[place][1]
-            weight_of_own = (
+            nearness_weight = (
                 sum(w for term, w in weight.items() if term in sentence.terms) if sentence else -1.0
             )
-            return (-weight_of_own, min(place, last - place))
+            return (-nearness_weight, min(place, last - place))
 
         places: set[int] = set()
         used = 0
@@ -298,7 +298,7 @@ class _Layout:
             for place in (nearest, nearest + 2, nearest - 2)
             if 0 <= place <= last and parts[place][1] is not None
         )
-        for place in (*sorted(self.named), *self._neighbours(), *nearest_first):
+        for place in (*sorted(self.quoted), *self._neighbours(), *nearest_first):
             if place not in places and used + costs[place] <= limit:
                 places.add(place)
                 used += costs[place]
@@ -311,19 +311,19 @@ def _places(text: str, parts: Sequence[tuple[str, Sentence | None]], quotes: Seq
     end = 0
     for place, (part, _) in enumerate(parts):
         begin, end = end, end + len(part)
-        if any(_LETTER.search(text[max(begin, start) : min(end, other)]) for start, other in starts):
+        if any(_LETTER.search(text[max(begin, start) : min(end, stop)]) for start, stop in starts):
             yield place
 
 
-def _says_more(text: str, title: Sequence[str]) -> bool:
+def _is_worth_showing(text: str, title: Sequence[str]) -> bool:
     """Tell whether text between two sentences is shown: a line by itself, or one that is not short.
 
     Signs are not, and the title, which stands above."""
-    shown = one_line(text)
-    first, *lines = (bool(line.strip()) for line in text.split("\n"))
+    line = one_line(text)
+    first, *lines = (bool(part.strip()) for part in text.split("\n"))
     is_own_line = bool(lines) and not first and not lines[-1] and sum(lines) == 1
-    is_shown = is_own_line or len(shown) >= MIN_GAP_CHARS
-    return is_shown and bool(_LETTER.search(shown)) and terms(shown) != title
+    is_shown = is_own_line or len(line) >= MIN_GAP_CHARS
+    return is_shown and bool(_LETTER.search(line)) and terms(line) != title
 
 
 def _heading(text: str) -> str:
@@ -340,7 +340,7 @@ def _gap(document: Evidence, start: int, heading: str) -> str:
     return f"[... {where}]" if where else "[...]"
 
 
-def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence | None:
+def _short_sentence(text: str, before: Sentence | None, document: Evidence) -> Sentence | None:
     """Quote a sentence too short to stand alone (`Mortality was 0%.`) with the one before it."""
     if before is None or not _SHORT.fullmatch(text):
         return None
@@ -349,7 +349,7 @@ def _short(text: str, before: Sentence | None, document: Evidence) -> Sentence |
     return replace(before, quote=quote) if fits else None
 
 
-def _own_lines(
+def _lines_of_user(
     document: Evidence, start: int, end: int, title: Sequence[str]
 ) -> Iterator[tuple[str, Sentence | None]]:
     """Lines of a person's own text that are no sentences, each with how it may be quoted.
@@ -360,11 +360,11 @@ def _own_lines(
     heading = heading_of(document.title, text)
     for line in text[start:end].splitlines(keepends=True):
         first, last = at, at + len(line)
-        at, shown = last, one_line(line)
-        if not any(map(str.isalnum, shown)) or terms(shown) == title:
+        at, plain = last, one_line(line)
+        if not any(map(str.isalnum, plain)) or terms(plain) == title:
             continue
-        if shown.startswith("#") and len(shown) <= MAX_HEADING_CHARS:
-            yield shown, None
+        if plain.startswith("#") and len(plain) <= MAX_HEADING_CHARS:
+            yield plain, None
             continue
         while _is_short(text[first:last]) and (first or last < len(text)):
             if first:
@@ -372,10 +372,10 @@ def _own_lines(
             else:
                 last = text.find("\n", last + 1) % (len(text) + 1)
         quote = text[first:last].strip()
-        stands = len(quote) <= MAX_SENTENCE and not (_is_short(quote) or quote_fault(quote, heading))
+        is_quotable = len(quote) <= MAX_SENTENCE and not (_is_short(quote) or quote_fault(quote, heading))
         yield (
-            shown[:MAX_SENTENCE_CHARS],
-            Sentence(document.evidence_id, quote, start / len(text), is_row=True) if stands else None,
+            plain[:MAX_SENTENCE_CHARS],
+            Sentence(document.evidence_id, quote, start / len(text), is_row=True) if is_quotable else None,
         )
 
 
@@ -384,25 +384,25 @@ def _is_short(text: str) -> bool:
     return len(plain) < min_chars(plain)
 
 
-def _long(text: str, before: Sentence | None) -> Sentence | None:
+def _long_sentence(text: str, before: Sentence | None) -> Sentence | None:
     """Quote a sentence longer than those that are split off a text: results of several outcomes in one."""
     quote = text.strip()
     is_prose = MAX_SENTENCE < len(quote) <= MAX_SENTENCE_CHARS and quote.endswith(".") and "\n" not in quote
     return replace(before, quote=quote) if before and is_prose else None
 
 
-def readable_works(documents: Sequence[Evidence], judged: Mapping[str, WorkJudgement]) -> list[Evidence]:
+def readable_works(documents: Sequence[Evidence], judgements: Mapping[str, WorkJudgement]) -> list[Evidence]:
     """Return the works that a writer and its second reader read, those that answer best first.
 
     Of related ones a few, all where none answers; those on another subject only where none is related.
     """
 
     def grade(document: Evidence) -> int:
-        judgement = judged.get(document.evidence_id)
-        return judgement.answers if judgement else (1 if judged else 2)
+        judgement = judgements.get(document.evidence_id)
+        return judgement.answers if judgement else (1 if judgements else 2)
 
-    ranked = sorted(documents, key=lambda document: -grade(document))
-    least = min(grade(ranked[0]) if ranked else 0, MIN_ANSWERS)
-    answering = [document for document in ranked if grade(document) >= least]
-    related = [d for d in ranked if d.evidence_id in judged and 0 < grade(d) < least]
+    ordered = sorted(documents, key=lambda document: -grade(document))
+    min_grade = min(grade(ordered[0]) if ordered else 0, MIN_ANSWERS)
+    answering = [document for document in ordered if grade(document) >= min_grade]
+    related = [d for d in ordered if d.evidence_id in judgements and 0 < grade(d) < min_grade]
     return answering + related[:MAX_RELATED]

@@ -15,9 +15,9 @@ from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft,
 from activities.extractive import passages
 from activities.messages import N_
 from activities.roles.allowances import MAX_CHARS_TOGETHER
-from activities.roles.claims import Checks, works_shown
+from activities.roles.claims import Checks, ids_by_label
 from activities.roles.fields import Loose, Text, Texts, limits
-from activities.roles.prompt import listed
+from activities.roles.prompt import listing
 from activities.roles.prose import Block, WrittenText, read, sentence
 from activities.roles.revision import MAX_CRITIQUE, MAX_CRITIQUE_CHARS, REVISE, draft_shown
 from activities.roles.rewording import AgainAnswer, accept_again, render_again
@@ -25,7 +25,7 @@ from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line
 from activities.roles.works import compose_works
 from activities.verification import gate
-from activities.verification.computed import MAX_EXPRESSION_CHARS, unlabelled
+from activities.verification.computed import MAX_EXPRESSION_CHARS, without_label
 
 MAX_REPORT_CHARS = 32_000
 MAX_TITLE_CHARS = 120
@@ -95,18 +95,18 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
         inputs=[
             ONE_SECTION if step.other_sections else WHOLE,
             f"Section: {line(step.title, 160)}" if step.other_sections else "",
-            listed("Sections", sections, 20, 300),
+            listing("Sections", sections, 20, 300),
             SECTIONS if sections else "",
-            listed("Hypotheses so far", [hypothesis.line for hypothesis in step.hypotheses], limit=6),
-            listed("Written in other sections", [c.text for c in step.written], len(step.written), 160),
-            listed("Questions that other sections answer", step.other_sections, 20, 160),
+            listing("Hypotheses so far", [hypothesis.line for hypothesis in step.hypotheses], max_items=6),
+            listing("Written in other sections", [c.text for c in step.written], len(step.written), 160),
+            listing("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
-            listed("Left open", [f"{name}: {gap}" for name, gap in left_open.items()], MAX_LEFT_OPEN),
+            listing("Left open", [f"{name}: {gap}" for name, gap in left_open.items()], MAX_LEFT_OPEN),
             *(draft_shown(first, step.refused) if first else ()),
         ],
-        judged=step.judgements,
+        judgements=step.judgements,
         together=MAX_CHARS_TOGETHER,
-        most=step.works_room,
+        max_tokens=step.works_room,
         task="".join(
             (NEAR_MISSES if tested else "", SETTLED if left_open else "", REVISE if first else TASK)
         ),
@@ -126,11 +126,11 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         return Accepted(accept_again(step, prompt, answer))
     first = step.first or Written(report="")
     computed, proposed = (*answer.computed, *first.computed), (*answer.proposed, *first.proposed)
-    unlabelled_rows = tuple(map(unlabelled, computed))  # the labels are those of this answer
+    unlabelled_rows = tuple(map(without_label, computed))  # the labels are those of this answer
     checks = Checks(prompt, computed, proposed, answer.report)
     report = checks.filled(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
     is_revised = step.first is None and step.model.effort != "small"
-    text = read(report, works_shown(prompt), step.language)
+    text = read(report, ids_by_label(prompt), step.language)
     direct = tuple(
         claim.replace(begins=claim.begins or bool(place and not number and not claim.item))
         for place, block in enumerate(text.answer)
@@ -181,9 +181,9 @@ def _section_of(block: Block, titles: dict[str, str]) -> str:
 def _title(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     """Accept the title, which a second reader reads where it has words that no title has."""
     words = line(text, MAX_TITLE_CHARS).rstrip(". ")
-    titles = [prompt.question, step.title, *(work.title for work in prompt.shown.values())]
+    titles = [prompt.question, step.title, *(work.title for work in prompt.works.values())]
     claim = DraftClaim(text=words, kind="transition")
-    return gate.decided(claim, gate.heading(words, titles, prompt.shown.values())) if words else None
+    return gate.with_decision(claim, gate.heading(words, titles, prompt.works.values())) if words else None
 
 
 def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
@@ -192,13 +192,13 @@ def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     if not words:
         return None
     claim = DraftClaim(text=words, kind="transition")
-    decision = gate.heading(words, [prompt.question, step.title], prompt.shown.values())
-    return gate.decided(claim, decision)
+    decision = gate.heading(words, [prompt.question, step.title], prompt.works.values())
+    return gate.with_decision(claim, decision)
 
 
 def _near_misses(texts: Iterable[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
     """Return the errors that the model planted on request and that cite works shown."""
-    written = (sentence(text, works_shown(prompt)) for text in texts)
+    written = (sentence(text, ids_by_label(prompt)) for text in texts)
     made = [row.claim.replace(state="ask") for row in written if row is not None and row.claim.cites]
     return tuple(made[:MAX_NEAR_MISSES])
 

@@ -144,16 +144,16 @@ class Expression:
         self.constants: dict[str, set[Decimal]] = {}
         """The values that a number may have by its place though nothing gives it."""
         self.divisors: set[str] = set()
-        rest = self.text
-        for day in reversed(_dates(rest)):
+        text = self.text
+        for day in reversed(_dates(text)):
             name = f"date_{'x' * len(self.operands)}"  # no digit, which would begin a number
             self.operands[name], self.readings[name] = day, [day.day]
-            rest = f"{rest[: day.start]}{name}{rest[day.start + len(day.shown) :]}"
-        if rest.startswith(tuple(STATISTICS)) and not re.search(r"[;,]\s", rest):
-            rest = rest.replace(",", ";")
-        rest = _OPERAND.sub(self._named, re.sub(r"[;,]\s", ";", rest)).replace(";", ",")
+            text = f"{text[: day.start]}{name}{text[day.start + len(day.shown) :]}"
+        if text.startswith(tuple(STATISTICS)) and not re.search(r"[;,]\s", text):
+            text = text.replace(",", ";")
+        text = _OPERAND.sub(self._named, re.sub(r"[;,]\s", ";", text)).replace(";", ",")
         try:
-            self.tree = ast.parse(rest.strip(), mode="eval").body
+            self.tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.tree = ast.Constant(...)
         self.shown = {operand.shown for operand in self.operands.values()}
@@ -172,15 +172,15 @@ class Expression:
         self.operands[name], self.readings[name] = number, values
         before, behind = match.string[: match.start()].rstrip()[-1:], match.string[match.end() :][:1]
         around = {before, behind}
-        allowed = FACTORS if around & {*"*/"} else WHOLES | NOTHING if around & {*"+-"} else frozenset()
+        constants = FACTORS if around & {*"*/"} else WHOLES | NOTHING if around & {*"+-"} else frozenset()
         # 100.00 is an amount
-        self.constants[name] = {v for v in values if v in allowed and (not v or v.as_tuple().exponent == 0)}
+        self.constants[name] = {v for v in values if v in constants and (not v or v.as_tuple().exponent == 0)}
         if before == "/":
             self.divisors.add(name)
         return f" {name} "
 
 
-def unlabelled(line: str) -> str:
+def without_label(line: str) -> str:
     """Return a computation without the label of the figure that it gives, or other words in front of it."""
     return _LABEL.sub("", line.strip(), count=1)
 
@@ -229,7 +229,7 @@ class Result:
         if isinstance(operand, Date):
             return [operand.day] if self.value == operand.day else []
         exact = [abs(value) for value in self.values[:1]]
-        return [p for p in _printed(operand) if any(_rounds(value, p, to_hundreds=True) for value in exact)]
+        return [p for p in _singles(operand) if any(_rounds(value, p, to_hundreds=True) for value in exact)]
 
     def prints(self, number: Number, text: str) -> bool:
         """Tell whether a number of a text is this one, or an end of this interval, beside the other end."""
@@ -252,7 +252,7 @@ class Result:
             value, low, high = (f"{rounded_to(exact, last_place):f}" for exact in self.values)
             return f"{self.value.shown} = {value} ({low} to {high})"
         value = f"{rounded_to(self.value, operand.value):f}"
-        is_printed = any(_rounds(abs(self.value), printed) for printed in _printed(operand))
+        is_printed = any(_rounds(abs(self.value), printed) for printed in _singles(operand))
         sign = "-" if value.startswith("-") else ""
         return f"{self.of.text} = {f'{sign}{operand.shown}' if is_printed else value}"
 
@@ -270,7 +270,7 @@ def _rounds(exact: Decimal, printed: Decimal, *, to_hundreds: bool = False) -> b
     return is_round or rounded_to(exact, printed) == printed
 
 
-def _printed(number: Number) -> list[Decimal]:
+def _singles(number: Number) -> list[Decimal]:
     """Return the readings of a number as a single one; that of a word, which counts, to a tenth."""
     places = Decimal(0) if any(map(str.isdigit, number.shown)) else Decimal("0.0")
     return [reading[0] + places for reading in number.readings if len(reading) == 1]
@@ -284,28 +284,28 @@ class Computations:
 
         `sources`: texts with the figures that are computed with. `works`: those with the dates."""
         sources, works = (sources, works) if lines else ((), ())
-        stated = [number for text in sources for number in figures(text) if not number.is_year]
-        self._stated: set[Value] = {value for number in stated for value in number.values}
-        self._signed = {value for number in stated for value in number.signed}
+        numbers = [number for text in sources for number in figures(text) if not number.is_year]
+        self._stated: set[Value] = {value for number in numbers for value in number.values}
+        self._signed = {value for number in numbers for value in number.signed}
         languages = {language_of_question(work) or ENGLISH for work in works}
         self._stated |= {day for language in languages for day in days_of(works, language)}
         pairs = [pair for text in sources for pair in pairwise(read(_PART.sub("te", text)).numbers)]
-        parts = [(a, b) for a, b in pairs if b.role == "ordinal" and b.start - a.end == 1]
-        self._fractions = {(upper.value, lower.value) for upper, lower in parts}
+        ordinals = [(a, b) for a, b in pairs if b.role == "ordinal" and b.start - a.end == 1]
+        self._fractions = {(upper.value, lower.value) for upper, lower in ordinals}
         """Fractions in words: two thirds."""
         self._texts: dict[str, str] = {}
         """For an expression the text that it was first shown for."""
         self.results: list[Result] = []
-        within = (days for line in lines for days in _DAYS.findall(line))
-        spans = _counted_days(sources, languages) if any(map(_dates, lines)) else set()
+        periods = (days for line in lines for days in _DAYS.findall(line))
+        spans = _day_amounts(sources, languages) if any(map(_dates, lines)) else set()
         self._no_spans = self._stated - spans - WHOLES
         self._stated |= spans
-        self._waiting = [*map(Expression, dict.fromkeys((*lines, *within)))]
+        self._waiting = [*map(Expression, dict.fromkeys((*lines, *periods)))]
         # what an expression gives may be a number or a date of others
         for constants in (WHOLES, FACTORS):
-            while made := [result for e in self._waiting for result in self._results(e, constants)]:
-                self.results += made
-                self._waiting = [e for e in self._waiting if all(result.of is not e for result in made)]
+            while results := [result for e in self._waiting for result in self._results(e, constants)]:
+                self.results += results
+                self._waiting = [e for e in self._waiting if all(result.of is not e for result in results)]
 
     def of(self, text: str, works: Sequence[str]) -> Computed:
         """Return the computations by which numbers of a text follow that `works` do not state.
@@ -319,36 +319,36 @@ class Computations:
             if not (number.role == "level" and number.value == LEVEL and is_usual)
         ]
         rows: dict[str, None] = {}
-        failed: list[Number] = []
+        unresolved: list[Number] = []
         for number in missing:
-            giving = [result for result in self.results if result.prints(number, text)]
+            candidates = [result for result in self.results if result.prints(number, text)]
             if _days_at(number, text):  # an amount that equals a day is not how that day follows
-                giving = [result for result in giving if isinstance(result.value, date)]
-            if not giving:
-                failed.append(number)
+                candidates = [result for result in candidates if isinstance(result.value, date)]
+            if not candidates:
+                unresolved.append(number)
                 continue
-            made = min(giving, key=lambda result: self._by_chance(result, number, text, works))
-            self._texts.setdefault(made.of.text, text)
-            made.add_steps(rows)
-            rows[made.row(number)] = None
+            best = min(candidates, key=lambda result: self._by_chance(result, number, text, works))
+            self._texts.setdefault(best.of.text, text)
+            best.add_steps(rows)
+            rows[best.row(number)] = None
         constants = {n.value for row in rows for n in figures(row) if n.value in FACTORS}
-        failed = [
+        unresolved = [
             number
-            for number in failed
+            for number in unresolved
             if number.percent or not (number.value in constants or self._is_hundred(number, text, works))
         ]
-        failure = self._failure(failed[0], text) if failed else ""
-        return Computed(tuple(rows), tuple(number.shown for number in failed), failure)
+        failure = self._failure(unresolved[0], text) if unresolved else ""
+        return Computed(tuple(rows), tuple(number.shown for number in unresolved), failure)
 
     def _is_hundred(self, number: Number, text: str, works: Sequence[str]) -> bool:
         """Tell whether a number is the 100 people of whom a text says what a work says in percent.
 
         A work states the percentage, or what is computed is of percentages."""
-        others = [other for other in figures(text) if other.value != 100]
-        computed = [r.of.values for r in self.results if any(r.prints(other, text) for other in others)]
-        said = [other.values for other in others if not other.percent]
+        amounts = [amount for amount in figures(text) if amount.value != 100]
+        computed = [r.of.values for r in self.results if any(r.prints(amount, text) for amount in amounts)]
+        values = [amount.values for amount in amounts if not amount.percent]
         shares = {share.value for work in works for share in figures(work) if share.percent}
-        return number.value == 100 and not shares.isdisjoint(chain(*said, *computed))
+        return number.value == 100 and not shares.isdisjoint(chain(*values, *computed))
 
     def _by_chance(self, result: Result, number: Number, text: str, works: Sequence[str]) -> tuple[int, ...]:
         """Rank a result by how likely it is the number by chance, the least likely first.
@@ -367,7 +367,7 @@ class Computations:
 
         def figure(match: re.Match[str]) -> str:
             result = labelled.get(match[1])
-            return _written(result, match[2], language) if result else match[0]
+            return _format(result, match[2], language) if result else match[0]
 
         return _PLACE.sub(figure, text)
 
@@ -378,21 +378,21 @@ class Computations:
         for name, operand in expression.operands.items():
             readings = expression.readings[name]
             values[name] = [value for value in readings if value in self._stated]
-            giving = [result for result in self.results if result.readings(operand)]
-            allowed = expression.constants.get(name, set()) & (NOTHING | (WHOLES if giving else constants))
+            matching = [result for result in self.results if result.readings(operand)]
+            factors = expression.constants.get(name, set()) & (NOTHING | (WHOLES if matching else constants))
             if name in expression.divisors:  # three parts a whole where a work has two thirds, as two of it
-                allowed |= {lower for upper, lower in self._fractions if upper in expression.values | {1}}
+                factors |= {lower for upper, lower in self._fractions if upper in expression.values | {1}}
             if not values[name]:
-                values[name] = [value for value in readings if value in allowed]
-            if not values[name] and giving:
-                values[name] = [*dict.fromkeys(v for result in giving for v in result.readings(operand))]
-                steps.append((max(giving, key=expression.shared), operand))
-        known = steps or any(map(self._stated.intersection, values.values()))
+                values[name] = [value for value in readings if value in factors]
+            if not values[name] and matching:
+                values[name] = [*dict.fromkeys(v for result in matching for v in result.readings(operand))]
+                steps.append((max(matching, key=expression.shared), operand))
+        has_known = steps or any(map(self._stated.intersection, values.values()))
         # constants alone compute nothing
-        count = MAX_WAYS if known and _is_computed(expression.tree) else 0
-        for chosen in islice(product(*values.values()), count):
+        count = MAX_WAYS if has_known and _is_computed(expression.tree) else 0
+        for combination in islice(product(*values.values()), count):
             try:
-                value = self._value(expression.tree, dict(zip(values, chosen, strict=True)))
+                value = self._value(expression.tree, dict(zip(values, combination, strict=True)))
             except (ArithmeticError, TypeError, ValueError, NotUsable, NotInstalled):
                 continue
             yield Result(expression, value, tuple(steps))
@@ -428,31 +428,31 @@ class Computations:
     def _estimate(self, name: str, args: Sequence[ast.expr], operands: Mapping[str, Value]) -> Estimate:
         """Return what a statistic gives of figures, with their signs."""
         numbers = [self._value(arg, operands) for arg in args if not _is_computed(arg)]
-        known = [
+        amounts = [
             n for n in numbers if isinstance(n, Decimal) and (abs(n) not in self._stated or n in self._signed)
         ]
-        if len(known) < len(args) or len(args) % COUNTS[name]:
+        if len(amounts) < len(args) or len(args) % COUNTS[name]:
             raise ValueError(name)
-        result = of_studies(STATISTICS[name], [*map(float, known)], COUNTS[name])
+        result = of_studies(STATISTICS[name], [*map(float, amounts)], COUNTS[name])
         scale = 100 if STATISTICS[name] == "RD" else 1
         values = (Decimal(str(value * scale)) for value in (result.estimate, result.low, result.high))
-        return Estimate(f"{name}({', '.join(f'{number:f}' for number in known)})", tuple(values))
+        return Estimate(f"{name}({', '.join(f'{number:f}' for number in amounts)})", tuple(values))
 
     def _failure(self, number: Number, text: str) -> str:
         """Return the computation that is nearest to a number, with what it gives.
 
         None that gives another number of the text, and none that is far off."""
 
-        def off(result: Result) -> Decimal:
+        def distance(result: Result) -> Decimal:
             return min((abs(abs(value) - number.value) for value in result.values), default=number.value)
 
-        own = figures(text)
-        others = [r for r in self.results if r.values[1:] or not any(r.prints(n, text) for n in own)]
-        nearest = min(others, key=off, default=None)
-        return nearest.row(number) if nearest and off(nearest) <= MAX_OFF * number.value else ""
+        numbers = figures(text)
+        candidates = [r for r in self.results if r.values[1:] or not any(r.prints(n, text) for n in numbers)]
+        nearest = min(candidates, key=distance, default=None)
+        return nearest.row(number) if nearest and distance(nearest) <= MAX_OFF * number.value else ""
 
 
-def _written(result: Result, digits: str | None, language: str) -> str:
+def _format(result: Result, digits: str | None, language: str) -> str:
     """Write what an expression gives: a statistic with its interval, a day, a number with so many digits."""
     language = language or ENGLISH
     if isinstance(result.value, date):
@@ -467,9 +467,9 @@ def _written(result: Result, digits: str | None, language: str) -> str:
         return _("{value} (95% CI {low} to {high})").format(value=value, low=ends[0], high=ends[1])
 
 
-def _counted_days(texts: Sequence[str], languages: Collection[str]) -> set[Decimal]:
+def _day_amounts(texts: Sequence[str], languages: Collection[str]) -> set[Decimal]:
     """Return the numbers of days and weeks that texts name: a day and so many rooms are no day."""
-    counted: set[Decimal] = set()
+    amounts: set[Decimal] = set()
     units: tuple[tuple[Literal["day", "week"], int], ...] = (("day", 1), ("week", 7))
     for unit, days in units:
         names = [
@@ -481,10 +481,10 @@ def _counted_days(texts: Sequence[str], languages: Collection[str]) -> set[Decim
             for number in figures(text):
                 around = text[max(number.start - CHARS_BEFORE, 0) : number.end + CHARS_BEHIND].casefold()
                 if any(word in around for word in words):
-                    counted |= {value * days for value in number.values}
+                    amounts |= {value * days for value in number.values}
             if days > 1 and any(word in text.casefold() for word in words):  # a week later
-                counted.add(Decimal(days))
-    return counted
+                amounts.add(Decimal(days))
+    return amounts
 
 
 def _is_computed(tree: ast.expr) -> bool:

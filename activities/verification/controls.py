@@ -75,43 +75,43 @@ class _Pool:
         if self._compared > MAX_COMPARED:
             return None
         others = (sentences for name, sentences in self.by_work.items() if name != row.evidence_id)
-        alike = partial(fuzz.token_set_ratio, row.quote, score_cutoff=MAX_ALIKE)
-        unlike = (group[0] for group in others if not any(alike(other.quote) for other in group))
-        return next(unlike, None)
+        likeness = partial(fuzz.token_set_ratio, row.quote, score_cutoff=MAX_ALIKE)
+        candidates = (group[0] for group in others if not any(likeness(sentence.quote) for sentence in group))
+        return next(candidates, None)
 
 
 def controls(
-    asked: Sequence[DraftClaim],
-    shown: Sequence[Sentence],
+    claims: Sequence[DraftClaim],
+    rows: Sequence[Sentence],
     near_misses: Sequence[DraftClaim] = (),
 ) -> tuple[Control, ...]:
     """Return the control sentences for a call: as many true ones as planted errors.
 
-    `shown`: the sentences that the reader is shown. `near_misses`: errors that a writer planted in its own
+    `rows`: the sentences that the reader is shown. `near_misses`: errors that a writer planted in its own
     sentences."""
-    number = max(MIN_PLANTED, ceil(len(asked) / SENTENCES_A_CONTROL))
-    seed = "\n".join(claim.text for claim in asked)
-    texts = {normalise(claim.text) for claim in asked}
-    rows = [sentence for sentence in shown if not sentence.is_row and normalise(sentence.quote) not in texts]
+    number = max(MIN_PLANTED, ceil(len(claims) / SENTENCES_A_CONTROL))
+    seed = "\n".join(claim.text for claim in claims)
+    texts = {normalise(claim.text) for claim in claims}
+    rows = [row for row in rows if not row.is_row and normalise(row.quote) not in texts]
     pool = _Pool(seed, rows)
-    used: set[str] = set()
-    near = (Control(claim, is_true=False) for claim in near_misses)
-    planted = [*islice(chain(near, _claims_changed(asked, pool)), number // 2)]
+    sources: set[str] = set()
+    misses = (Control(claim, is_true=False) for claim in near_misses)
+    planted = [*islice(chain(misses, _claim_errors(claims, pool)), number // 2)]
     for text, support, source in _errors(pool, pool.rows, OF_A_QUOTE):
         if len(planted) >= number:
             break
-        if source not in used:
-            used.add(source)
+        if source not in sources:
+            sources.add(source)
             planted.append(_control(text, support, is_true=False))
-    fresh = (row for row in pool.rows if row.quote not in used and quotable(normalise(row.quote)))
-    true = [_control(normalise(row.quote), row, is_true=True) for row in islice(fresh, len(planted))]
-    return (*planted, *true)
+    unused = (row for row in pool.rows if row.quote not in sources and quotable(normalise(row.quote)))
+    truths = [_control(normalise(row.quote), row, is_true=True) for row in islice(unused, len(planted))]
+    return (*planted, *truths)
 
 
-def mixed(sentences: Sequence[DraftClaim], planted: Sequence[Control]) -> list[DraftClaim | Control]:
+def mix(sentences: Sequence[DraftClaim], control_rows: Sequence[Control]) -> list[DraftClaim | Control]:
     """Return the sentences with the controls among them."""
     rows: list[DraftClaim | Control] = list(sentences)
-    for control in planted:
+    for control in control_rows:
         place = int.from_bytes(hashlib.sha256(control.sentence.text.encode()).digest()[:4]) % (len(rows) + 1)
         rows.insert(place, control)
     return rows
@@ -132,64 +132,64 @@ def _errors(pool: _Pool, rows: Sequence[Sentence], makers: Sequence[_Maker]) -> 
     def made_by(make: _Maker) -> Iterator[_Error]:
         # one at a time: to make all would take most of a worker's time
         for row in rows:
-            if quotable(normalise(row.quote)) and (made := make(pool, row)):
-                yield *made, row.quote
+            if quotable(normalise(row.quote)) and (error := make(pool, row)):
+                yield *error, row.quote
 
     yield from filter(None, chain.from_iterable(zip_longest(*map(made_by, makers))))
 
 
-def _number_exchanged(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
+def _exchange_number(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence with one of its numbers exchanged for the nearest one of its work.
 
     One far off would be known without a look at the work."""
     numbers = figures(row.quote, row.language)
-    stated = {value for number in numbers for value in number.values}
+    values = {value for number in numbers for value in number.values}
     for number in sorted(numbers, key=lambda figure: pool.order(f"{figure.start}")):
-        others = [
+        candidates = [
             (abs(other.value - number.value), pool.order(other.shown), other, sentence.language)
             for sentence in pool.by_work[row.evidence_id]
             for other in figures(sentence.quote, sentence.language)
-            if not other.values & stated and _alike(number, other)
+            if not other.values & values and _are_alike(number, other)
         ]
-        if others:
-            _, _, other, language = min(others, key=lambda each: each[:2])
-            shown = other.shown
+        if candidates:
+            _, _, other, language = min(candidates, key=lambda candidate: candidate[:2])
+            text = other.shown
             if language != row.language:  # as that language writes it, with the sign of the other
                 amount = format_decimal(other.value, locale=locale_of(row.language), group_separator=False)
-                shown = amount + _AMOUNT.sub("", number.shown)
-            return _with(row, (number, shown)), row
+                text = amount + _AMOUNT.sub("", number.shown)
+            return _replace_numbers(row, (number, text)), row
     return None
 
 
-def _with(row: Sentence, *changes: tuple[Number, str]) -> str:
+def _replace_numbers(row: Sentence, *changes: tuple[Number, str]) -> str:
     """Return a sentence with others in the places of its numbers, in their order."""
     plain = normalise(row.quote)
-    for number, shown in reversed(changes):
-        plain = plain[: number.start] + shown + plain[number.start + len(number.shown) :]
+    for number, text in reversed(changes):
+        plain = plain[: number.start] + text + plain[number.start + len(number.shown) :]
     return plain
 
 
-def _alike(number: Number, other: Number) -> bool:
+def _are_alike(number: Number, other: Number) -> bool:
     """Tell whether one number may stand in the place of another without being noticed by its form."""
-    digits = number.shown[0].isdigit() and other.shown[0].isdigit()
-    unit, other_unit = ("".join(_AMOUNT.sub("", each.shown).split()) for each in (number, other))
-    alike = number.percent == other.percent and number.is_year == other.is_year
-    return digits and alike and unit == other_unit and not number.code
+    are_digits = number.shown[0].isdigit() and other.shown[0].isdigit()
+    unit, other_unit = ("".join(_AMOUNT.sub("", figure.shown).split()) for figure in (number, other))
+    is_same_kind = number.percent == other.percent and number.is_year == other.is_year
+    return are_digits and is_same_kind and unit == other_unit and not number.code
 
 
-def _values_exchanged(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
+def _exchange_values(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence with two of its values exchanged."""
     values = [figure for figure in figures(row.quote, row.language) if figure.percent is not False]
     for number, other in combinations(values, 2):
-        far = other.start - number.end >= MIN_BETWEEN
-        if far and _alike(number, other) and not number.values & other.values:
-            return _with(row, (number, other.shown), (other, number.shown)), row
+        is_far = other.start - number.end >= MIN_BETWEEN
+        if is_far and _are_alike(number, other) and not number.values & other.values:
+            return _replace_numbers(row, (number, other.shown), (other, number.shown)), row
     return None
 
 
-def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[Control]:
+def _claim_errors(sentences: Sequence[DraftClaim], pool: _Pool) -> Iterator[Control]:
     """Return findings of the report that are changed, in the writer's own wording and language."""
-    findings = (claim for claim in asked if claim.kind == "finding" and works_of(claim))
+    findings = (claim for claim in sentences if claim.kind == "finding" and works_of(claim))
     claims = {claim.text: claim for claim in findings if not (claim.after or claim.computed)}
     rows = [
         Sentence(works_of(claim)[0], text, 0.0, language=language)
@@ -200,17 +200,17 @@ def _claims_changed(asked: Sequence[DraftClaim], pool: _Pool) -> Iterator[Contro
     for text, _, source in _errors(pool, rows, OF_A_CLAIM):
         if source in claims:  # one error of each
             claim = claims.pop(source)
-            changed = DraftClaim(text=text, cites=claim.cites, support=claim.support, state="ask")
-            yield Control(changed, is_true=False, made_of=claim.id)
+            sentence = DraftClaim(text=text, cites=claim.cites, support=claim.support, state="ask")
+            yield Control(sentence, is_true=False, made_of=claim.id)
 
 
-def _of_another_work(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
+def _mislabel(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a sentence under the label of another work."""
     other = pool.unlike(row)
     return (normalise(row.quote), other) if other else None
 
 
-def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
+def _drop_negator(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence without the one word that denies it."""
     plain = normalise(row.quote)
     word = NEGATORS.get(row.language)
@@ -223,6 +223,6 @@ def _negator_left_out(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | Non
     return " ".join((*words[:place], *words[place + 1 :])), row
 
 
-OF_A_CLAIM: Sequence[_Maker] = (_number_exchanged, _negator_left_out, _values_exchanged)
+OF_A_CLAIM: Sequence[_Maker] = (_exchange_number, _drop_negator, _exchange_values)
 """Errors that are made of a sentence and its own work, whatever language either has."""
-OF_A_QUOTE: Sequence[_Maker] = (_number_exchanged, _of_another_work, _negator_left_out, _values_exchanged)
+OF_A_QUOTE: Sequence[_Maker] = (_exchange_number, _mislabel, _drop_negator, _exchange_values)

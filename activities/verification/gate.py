@@ -67,10 +67,10 @@ STANDS = Decision("stands")
 ASK = Decision("ask")
 
 
-def refused(code: str, computed: tuple[str, ...] = (), **values: str) -> Decision:
+def refuse(code: str, computed: tuple[str, ...] = (), **values: str) -> Decision:
     """Words that do not stand, by the code of why and what is known of it."""
-    known = {name: value for name, value in values.items() if value}
-    return Decision("refused", Statement.of(code, **known), computed=computed)
+    facts = {name: value for name, value in values.items() if value}
+    return Decision("refused", Statement.of(code, **facts), computed=computed)
 
 
 # sentences
@@ -94,44 +94,44 @@ def sentence(
     plain = normalise(_POWER.sub("^", _EXPONENT.sub("", text)))
     plain = ranges_apart(plain, language_of_question(plain) or ENGLISH)
     if not any(map(str.isalnum, plain)):
-        return refused("claim_empty")
+        return refuse("claim_empty")
     if len(text) >= MAX_CLAIM_CHARS - 10 and not plain.endswith(_STOPS) and not is_row:
-        return refused("text_cut")
+        return refuse("text_cut")
     if len({*cites}) == 1 and is_quote(text, quotes):
         return STANDS
     names = dict.fromkeys(cites) or documents
-    works = [*quotes, *(whole(documents[name]) for name in names if name in documents), about]
-    return _exact(plain, works, len(names), computations)
+    works = [*quotes, *(text_of(documents[name]) for name in names if name in documents), about]
+    return _decide(plain, works, len(names), computations)
 
 
 def background(text: str, about: str) -> Decision:
     """Decide on a sentence of general knowledge: no record or address but those of the question."""
     name = next((name for name in records_in(normalise(text)) if name.casefold() not in about.casefold()), "")
-    return refused("name_missing", name=name) if name else ASK
+    return refuse("name_missing", name=name) if name else ASK
 
 
-def _exact(text: str, works: Sequence[str], items: int, computations: Computations = NONE_SHOWN) -> Decision:
+def _decide(text: str, works: Sequence[str], items: int, computations: Computations = NONE_SHOWN) -> Decision:
     """Refuse a text with a code or a number that no work has and no computation gives; leave others open.
 
     `items`: how many works it may count."""
     plain = normalise(text)
     if code := missing_code(plain, works):
-        return refused("name_missing", name=code)
-    made = computations.of(plain, works)
-    number = _uncounted(made.missing, items)
+        return refuse("name_missing", name=code)
+    computed = computations.of(plain, works)
+    number = _first_uncounted(computed.missing, items)
     if not number:
-        return Decision("ask", computed=made.rows)
-    why = "number_not_computed" if made.failure else "number_missing"
-    return refused(why, made.rows, number=number, computation=made.failure)
+        return Decision("ask", computed=computed.rows)
+    problem = "number_not_computed" if computed.failure else "number_missing"
+    return refuse(problem, computed.rows, number=number, computation=computed.failure)
 
 
-def _uncounted(numbers: Iterable[str], items: int) -> str:
+def _first_uncounted(numbers: Iterable[str], items: int) -> str:
     """Return the first number that cannot count the works which a sentence rests on; empty without any."""
     counts = range(items + 1)
     return next((n for n in numbers if not any(figure.value in counts for figure in read(n).numbers)), "")
 
 
-def whole(work: Evidence) -> str:
+def text_of(work: Evidence) -> str:
     """All that a work says: its title, who wrote it and when, its names and facts, and its text."""
     names = (value for _, value in work.identifiers.items_in_order())
     about = (", ".join(work.authors), str(work.year or ""), *names, *work.facts.values())
@@ -151,7 +151,7 @@ def _bare(text: str) -> str:
     return (plain[:1].upper() + plain[1:]).rstrip(" ,;:.")
 
 
-def decided(claim: C, decision: Decision) -> C:
+def with_decision(claim: C, decision: Decision) -> C:
     """Return a sentence with what was decided of it, and its kind by its works and computations."""
     return claim.replace(
         kind=kind_of(claim, works_of(claim), decision.computed),
@@ -179,7 +179,7 @@ def kind_of(claim: DraftClaim, works: Collection[str], computed: Collection[str]
 # what the second reader says
 
 
-def confirmed(
+def objection(
     claim: DraftClaim, supported: str, carrying: Sequence[Support], reason: str
 ) -> Statement | None:
     """Tell why a sentence does not stand after a second reader has answered; None where it does.
@@ -192,7 +192,7 @@ def confirmed(
     return None if is_carried else Statement.of("not_carried")
 
 
-def carried_by(
+def carrying_quotes(
     claim: DraftClaim, carrying: Sequence[Support], documents: Mapping[str, Evidence], about: str = ""
 ) -> tuple[Support, ...]:
     """Return the few quotes that carry a sentence, of those that a second reader named.
@@ -200,35 +200,35 @@ def carried_by(
     They are of the works that it cites, or have a number that none of these states; of each work the first,
     and as many as `MAX_QUOTES` in all. Those behind its computations stay. `about`: the question."""
     works = works_of(claim)
-    texts = [*(whole(documents[name]) for name in works if name in documents), *claim.computed, about]
+    texts = [*(text_of(documents[name]) for name in works if name in documents), *claim.computed, about]
     missing = [number.shown for number in missing_numbers(claim.text, texts)] if works else []
 
     def carries(support: Support) -> bool:
         states = (number for number in missing if not any(missing_numbers(number, [support.quote])))
         return not works or support.evidence_id in works or any(states)
 
-    named = [*filter(carries, dict.fromkeys(carrying))]
-    first = {support.evidence_id: support for support in reversed(named)}
-    chosen = {*first.values(), *named[:MAX_QUOTES]}
-    computed = (s for s in claim.support if claim.computed and (not claim.cites or s.evidence_id in first))
-    return tuple(dict.fromkeys((*(support for support in named if support in chosen), *computed)))
+    candidates = [*filter(carries, dict.fromkeys(carrying))]
+    firsts = {support.evidence_id: support for support in reversed(candidates)}
+    chosen = {*firsts.values(), *candidates[:MAX_QUOTES]}
+    operands = (s for s in claim.support if claim.computed and (not claim.cites or s.evidence_id in firsts))
+    return tuple(dict.fromkeys((*(support for support in candidates if support in chosen), *operands)))
 
 
 def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) -> Iterator[Support]:
     """Yield the sentences that alone state a figure which quotes and computations of a claim do not have."""
     quotes = [support.quote for support in claim.support]
-    every = {s: None for work in works for s in sentences(work, short=True)}
+    rows = {s: None for work in works for s in sentences(work, short=True)}
     for number in missing_numbers(claim.text, [*quotes, *claim.computed, about]):
-        holding = [s for s in every if not any(missing_numbers(number.shown, [s.quote]))]
-        if len(holding) == 1:
-            yield Support(evidence_id=holding[0].evidence_id, quote=holding[0].quote)
+        stating = [s for s in rows if not any(missing_numbers(number.shown, [s.quote]))]
+        if len(stating) == 1:
+            yield Support(evidence_id=stating[0].evidence_id, quote=stating[0].quote)
 
 
 def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) -> list[str]:
     """Return the headings of a table whose numbers and codes a work has, cited by its rows or not."""
-    marked = [heading for heading in headings if any(map(str.isdigit, heading))]
-    works = [*map(whole, documents)] if marked else []
-    return [heading for heading in marked if not _exact(heading, works, 0).refusal]
+    numbered = [heading for heading in headings if any(map(str.isdigit, heading))]
+    works = [*map(text_of, documents)] if numbered else []
+    return [heading for heading in numbered if not _decide(heading, works, 0).refusal]
 
 
 def is_prose(quote: str) -> bool:
@@ -241,23 +241,23 @@ def is_prose(quote: str) -> bool:
 # the editor
 
 
-def edited(text: str, named: Sequence[Claim], about: str) -> Decision:
+def editor_sentence(text: str, claims: Sequence[Claim], about: str) -> Decision:
     """Decide on a sentence of the editor, by the sentences it names; `about`: the question."""
-    passages = [claim.text for claim in named]
-    quotes = [support.quote for claim in named for support in claim.support]
+    passages = [claim.text for claim in claims]
+    quotes = [support.quote for claim in claims for support in claim.support]
     if is_quote(text, passages):
         return STANDS
-    items = len({support.evidence_id for claim in named for support in claim.support})
-    decision = _exact(text, [*passages, *quotes, about], items)
-    return decision if decision.refusal or quotes else refused("adds_to_claims")
+    items = len({support.evidence_id for claim in claims for support in claim.support})
+    decision = _decide(text, [*passages, *quotes, about], items)
+    return decision if decision.refusal or quotes else refuse("adds_to_claims")
 
 
 def title(text: str, passages: Sequence[str]) -> Decision:
     """Decide on a title: its numbers, names and words are those of the question, the outline or works."""
-    if (decision := _exact(text, passages, 0)).refusal:
+    if (decision := _decide(text, passages, 0)).refusal:
         return decision
-    held = {term for passage in passages for term in terms(passage)}
-    return STANDS if set(terms(text)) <= held else refused("adds_to_claims")
+    allowed = {term for passage in passages for term in terms(passage)}
+    return STANDS if set(terms(text)) <= allowed else refuse("adds_to_claims")
 
 
 def heading(text: str, passages: Sequence[str], documents: Collection[Evidence] = ()) -> Decision:
@@ -276,11 +276,11 @@ def heading(text: str, passages: Sequence[str], documents: Collection[Evidence] 
 def is_span(text: str, source: str) -> bool:
     """Tell whether a text is copied from another one: word by word, numbers by their value."""
     language = language_of(source)
-    row, theirs = _row(text, language), _row(source, language)
+    row, source_row = _row(text, language), _row(source, language)
     if not row:
         return False
     # scripts without blanks between words have no edges
-    return f" {row} " in f" {theirs} " or (not row.isascii() and row in theirs)
+    return f" {row} " in f" {source_row} " or (not row.isascii() and row in source_row)
 
 
 def are_spans(text: str, source: str) -> bool:
@@ -305,32 +305,32 @@ def _row(text: str, language: str) -> str:
 def cell(column: str, text: str, support: Support | None, document: Evidence) -> Decision:
     """Decide on a cell of the reader's table: copied from the sentence it is from."""
     if support is None:
-        return refused("cites_nothing")
+        return refuse("cites_nothing")
     if support.evidence_id != document.evidence_id:
-        return refused("other_work")
+        return refuse("other_work")
     if column in FIGURES:
-        return refused("not_in_work") if cell_reason(column, text, support.quote) else STANDS
+        return refuse("not_in_work") if cell_reason(column, text, support.quote) else STANDS
     if number := next(missing_numbers(text, [support.quote]), None):
-        return refused("number_missing", number=number.shown)
-    return STANDS if are_spans(text, support.quote) else refused("not_in_work")
+        return refuse("number_missing", number=number.shown)
+    return STANDS if are_spans(text, support.quote) else refuse("not_in_work")
 
 
 def finding(text: str, support: Sequence[Support]) -> Decision:
     """Decide on a judge's finding: copied from one of its sentences, else (`ask`) that sentence is shown."""
     if not support:
-        return refused("cites_nothing")
+        return refuse("cites_nothing")
     return STANDS if any(are_spans(text, part.quote) for part in support) else ASK
 
 
 def field(text: str, corpus: str) -> Decision:
     """Decide on a few words about a work: copied from it."""
-    return STANDS if are_spans(text, corpus) else refused("not_in_work")
+    return STANDS if are_spans(text, corpus) else refuse("not_in_work")
 
 
 def candidate_field(text: str, names: Sequence[str], works: Sequence[Evidence]) -> Decision:
     """Decide on what is said of a candidate: each part in one passage of a work that is cited for it."""
     is_said = bool(text) and place_of(text, passages_of(works), stems(" ".join(names))) is not None
-    return STANDS if is_said else refused("not_in_work")
+    return STANDS if is_said else refuse("not_in_work")
 
 
 def passages_of(works: Sequence[Evidence]) -> list[Passage]:
@@ -362,13 +362,13 @@ def stems(text: str) -> frozenset[str]:
 
 def reason(text: str, corpus: str) -> Decision:
     """Decide on why a judge graded a work: no number and no coded name that the work does not have."""
-    decision = _exact(text, [corpus], 0)
+    decision = _decide(text, [corpus], 0)
     return decision if decision.refusal else STANDS
 
 
 def participants(number: int, corpus: str) -> Decision:
     """Decide on a number of participants: the work states it, in words or in digits."""
-    return STANDS if number > 0 and number in stated(corpus).values else refused("not_in_work")
+    return STANDS if number > 0 and number in stated(corpus).values else refuse("not_in_work")
 
 
 def words(text: str) -> list[str]:
@@ -376,7 +376,7 @@ def words(text: str) -> list[str]:
     return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
 
 
-def names(name: str, text: str) -> bool:
+def is_named(name: str, text: str) -> bool:
     """Tell whether the words of a name stand side by side in a text."""
-    wanted = " ".join(words(name))
-    return bool(wanted) and f" {wanted} " in f" {' '.join(words(text))} "
+    row = " ".join(words(name))
+    return bool(row) and f" {row} " in f" {' '.join(words(text))} "

@@ -17,24 +17,24 @@ FEW_DIGITS = 3
 
 
 def quotes_of_operands(
-    operands: Sequence[str], cited: Collection[str], shown: Sequence[SourceSentence]
+    operands: Sequence[str], cited_ids: Collection[str], rows: Sequence[SourceSentence]
 ) -> Iterator[Support]:
     """Yield the sentences that state the operands of a computation, of cited works or else of others.
 
     A number of few digits stands in many places by chance: one work alone has to state it, and one of the
     fewest digits, or a constant, beside the operand next to it, or in a work with one of more digits, in one
     sentence alone or together with another operand."""
-    held = {operand: _stating(operand, cited, shown) for operand in operands}
-    stated = Counter(sentence for sentences in held.values() for sentence in sentences)
-    digits = {operand: _digits(operand) for operand in held}
-    known = {s.evidence_id for name in held if digits[name] >= FEW_DIGITS for s in held[name]}
-    works = {operand: {s.evidence_id for s in stating} for operand, stating in held.items()}
+    stating = {operand: _rows_of(operand, cited_ids, rows) for operand in operands}
+    counts = Counter(sentence for sentences in stating.values() for sentence in sentences)
+    digits = {operand: _digits(operand) for operand in stating}
+    sure_ids = {s.evidence_id for name in stating if digits[name] >= FEW_DIGITS for s in stating[name]}
+    works = {operand: {s.evidence_id for s in holders} for operand, holders in stating.items()}
     beside = {(name, work) for a, b in pairwise(operands) for work in works[a] & works[b] for name in (a, b)}
-    for operand, stating in held.items():
+    for operand, holders in stating.items():
         if is_short := digits[operand] < FEW_DIGITS:
-            stating = [s for s in stating if s.evidence_id in known or (operand, s.evidence_id) in beside]
-        places = {s if is_short and stated[s] == 1 else s.evidence_id for s in stating}
-        nearest = max(stating, key=stated.__getitem__, default=None)
+            holders = [s for s in holders if s.evidence_id in sure_ids or (operand, s.evidence_id) in beside]
+        places = {s if is_short and counts[s] == 1 else s.evidence_id for s in holders}
+        nearest = max(holders, key=counts.__getitem__, default=None)
         if nearest is not None and (digits[operand] >= MIN_DIGITS or len(places) == 1):
             yield Support(evidence_id=nearest.evidence_id, quote=nearest.quote)
 
@@ -47,7 +47,7 @@ def _digits(operand: str) -> int:
     return 0 if constant else sum(map(str.isdigit, operand))
 
 
-def _stating(operand: str, cited: Collection[str], shown: Sequence[SourceSentence]) -> list[SourceSentence]:
+def _rows_of(operand: str, ids: Collection[str], rows: Sequence[SourceSentence]) -> list[SourceSentence]:
     """Return the sentences that state a number or a date: those of cited works, where there are any."""
     values = {value for number in figures(operand) for value in number.values}
     day = next(iter(days_of([operand])), None)
@@ -59,5 +59,5 @@ def _stating(operand: str, cited: Collection[str], shown: Sequence[SourceSentenc
             return any(mention.day == day for mention in dates)
         return f"{day:%m-%d}" in days_in(sentence.quote, sentence.language)
 
-    holding = [sentence for sentence in shown if states(sentence)]
-    return [sentence for sentence in holding if sentence.evidence_id in cited] or holding
+    matches = [sentence for sentence in rows if states(sentence)]
+    return [sentence for sentence in matches if sentence.evidence_id in ids] or matches

@@ -1,9 +1,9 @@
 """What becomes of the sentences of a draft between its writer and the page.
 
-The order: the writer's draft -> `to_read`, asked in one call -> `with_verdicts` -> the revision of a
-whole report (`revised`, `better`), of which what is new is read likewise -> what was refused is written
-once more (`to_reword`, `with_rewordings`) while the editor works -> what is open then is read in one call
--> `printed`. The gate decides; this carries what it decided. Pure functions, which workflows call.
+The order: the writer's draft -> `open_sentences`, asked in one call -> `with_verdicts` -> the revision of a
+whole report (`with_old_verdicts`, `better_draft`), of which what is new is read likewise -> what was refused
+is written once more (`rewordable_paragraphs`, `with_rewordings`) while the editor works -> what is open then
+is read in one call -> `printable_draft`. The gate decides; this carries its decisions. Pure functions.
 """
 
 from collections import Counter
@@ -35,7 +35,7 @@ PLACE = ("id", "item", "number", "strong", "begins", "letter")
 C = TypeVar("C", DraftClaim, EditedSentence)
 
 
-def to_read(sentences: Iterable[C]) -> tuple[C, ...]:
+def open_sentences(sentences: Iterable[C]) -> tuple[C, ...]:
     """Return the sentences about which a second reader is asked."""
     return tuple(sentence for sentence in sentences if sentence.state == "ask")
 
@@ -45,8 +45,8 @@ def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
 
     What a reader confirms that let too many planted errors pass is not confirmed."""
     by_id = {verdict.id: verdict for verdict in verdicts.verdicts}
-    read = verdicts.vigilance
-    doubt = Statement.of("not_confirmed", noticed=read.noticed, planted=read.planted)
+    vigilance = verdicts.vigilance
+    doubt = Statement.of("not_confirmed", noticed=vigilance.noticed, planted=vigilance.planted)
 
     def change(row: C) -> C:
         verdict = by_id.get(row.id)
@@ -55,33 +55,33 @@ def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
         if verdict.problem is not None:
             return row.replace(state="refused", problem=verdict.problem)
         support = verdict.support or row.support
-        if not read.is_believed:
+        if not vigilance.is_believed:
             return row.replace(state="refused", problem=doubt, support=support)
-        return carried(row, support).replace(state="stands", stands_by="reader", leans=verdict.leans)
+        return with_support(row, support).replace(state="stands", stands_by="reader", leans=verdict.leans)
 
     return change
 
 
-def carried(claim: C, support: tuple[Support, ...]) -> C:
+def with_support(claim: C, support: tuple[Support, ...]) -> C:
     """Return a sentence with its quotes, without the citations of works that none of them is from."""
     works = dict.fromkeys(quote.evidence_id for quote in support)
-    kept = (mark.replace(works=tuple(w for w in mark.works if w in works)) for mark in claim.marks)
+    all_marks = (mark.replace(works=tuple(w for w in mark.works if w in works)) for mark in claim.marks)
     if claim.kind == "background":  # no work carries it
         return claim
-    marks = tuple(mark for mark in kept if mark.works)
+    marks = tuple(mark for mark in all_marks if mark.works)
     kind = kind_of(claim, works, claim.computed)
     return claim.replace(support=support, cites=tuple(works), marks=marks, kind=kind)
 
 
-def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, counted: bool = True) -> SectionDraft:
+def with_verdicts(draft: SectionDraft, verdicts: Verdicts, *, is_counted: bool = True) -> SectionDraft:
     """Return a draft after its second reader.
 
-    `counted`: how well that read counts for this draft, and not for another one of the same call."""
+    `is_counted`: how well that read counts for this draft, and not for another one of the same call."""
     change = by_verdict(verdicts)
-    read = verdicts.vigilance if counted else Vigilance()
+    vigilance = verdicts.vigilance if is_counted else Vigilance()
     changed = draft.changed(lambda claim: (change(claim),))
-    untranslated = (*draft.untranslated, *(verdicts.untranslated if counted else ()))
-    return changed.replace(vigilance=draft.vigilance + read, untranslated=untranslated)
+    untranslated = (*draft.untranslated, *(verdicts.untranslated if is_counted else ()))
+    return changed.replace(vigilance=draft.vigilance + vigilance, untranslated=untranslated)
 
 
 def was_read(sentence: DraftClaim) -> bool:
@@ -90,14 +90,14 @@ def was_read(sentence: DraftClaim) -> bool:
     return sentence.stands_by == "reader" or problem in READ
 
 
-def placed(draft: SectionDraft) -> Iterator[DraftClaim]:
+def sentences_with_context(draft: SectionDraft) -> Iterator[DraftClaim]:
     """Return the sentences of a draft, in its order, each with those before it in its paragraph."""
     for claims in (draft.answer, *(paragraph.claims for paragraph in draft.paragraphs)):
-        yield from in_place(claims)
+        yield from with_context(claims)
     yield from (*draft.headings, *draft.translations)
 
 
-def in_place(claims: Iterable[C]) -> Iterator[C]:
+def with_context(claims: Iterable[C]) -> Iterator[C]:
     """Return the sentences of a paragraph, each with those before it."""
     before = ""
     for claim in claims:
@@ -107,17 +107,17 @@ def in_place(claims: Iterable[C]) -> Iterator[C]:
         before = f"{before} {claim.text}".strip()
 
 
-def to_reword(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
+def rewordable_paragraphs(draft: SectionDraft) -> tuple[DraftParagraph, ...]:
     """Return the paragraphs that the writer is to write once more, without what their sentences rest on.
 
     Those with sentences that `is_rewordable`, of a list or a table these alone."""
-    shown = (
+    blocks = (
         [claim for claim in paragraph.claims if is_rewordable(claim) or not claim.is_row]
         for paragraph in (DraftParagraph(claims=draft.answer), *draft.paragraphs)
         if any(map(is_rewordable, paragraph.claims))
     )
-    bare = ([c.replace(cites=works_of(c), support=(), computed=(), marks=()) for c in row] for row in shown)
-    return tuple(DraftParagraph(claims=tuple(claims)) for claims in bare if claims)
+    rows = ([c.replace(cites=works_of(c), support=(), computed=(), marks=()) for c in row] for row in blocks)
+    return tuple(DraftParagraph(claims=tuple(claims)) for claims in rows if claims)
 
 
 def is_rewordable(claim: DraftClaim) -> bool:
@@ -126,33 +126,33 @@ def is_rewordable(claim: DraftClaim) -> bool:
     return may_be_mended and not claim.reworded
 
 
-def revised(written: SectionDraft, first: SectionDraft, second: SectionDraft) -> SectionDraft:
+def with_old_verdicts(original: SectionDraft, first: SectionDraft, revision: SectionDraft) -> SectionDraft:
     """Return the revision of a draft with the verdicts on the sentences that it left as they were.
 
-    `written`: the first draft as its writer gave it; `first`: after its second reader. What was refused of it
-    and changed is recorded."""
-    read = {claim.id: claim for claim in (*first.claims, *first.headings)}
-    decided = {
-        _words(claim): read[claim.id]
-        for claim in (*written.claims, *written.headings)
-        if claim.state == "ask" and read[claim.id].state != "ask"
+    `original`: the first draft as its writer gave it; `first`: after its second reader. What was refused of
+    it and changed is recorded."""
+    by_id = {claim.id: claim for claim in (*first.claims, *first.headings)}
+    earlier = {
+        _words(claim): by_id[claim.id]
+        for claim in (*original.claims, *original.headings)
+        if claim.state == "ask" and by_id[claim.id].state != "ask"
     }
-    left: set[str] = set()
+    ids: set[str] = set()
 
     def change(claim: DraftClaim) -> tuple[DraftClaim, ...]:
-        before = decided.get(_words(claim)) if claim.state == "ask" else None
+        before = earlier.get(_words(claim)) if claim.state == "ask" else None
         if before is None:
             return (claim,)
-        left.add(before.id)
+        ids.add(before.id)
         return (before.replace(**{name: getattr(claim, name) for name in PLACE}),)
 
-    changed = second.changed(change)
-    gone = (refused(c, "reworded") for c in first.claims if c.state == "refused" and c.id not in left)
-    held = {support for claim in changed.claims for support in claim.support}
-    return changed.replace(
+    draft = revision.changed(change)
+    refusals = (refusal_of(c, "reworded") for c in first.claims if c.state == "refused" and c.id not in ids)
+    quotes = {support for claim in draft.claims for support in claim.support}
+    return draft.replace(
         vigilance=first.vigilance,
-        untranslated=tuple(support for support in first.untranslated if support in held),
-        refused=(*second.refused, *gone),
+        untranslated=tuple(support for support in first.untranslated if support in quotes),
+        refused=(*revision.refused, *refusals),
     )
 
 
@@ -161,20 +161,20 @@ def _words(claim: DraftClaim) -> tuple[object, ...]:
     return claim.text, claim.cells, claim.kind, claim.cites
 
 
-def better(first: SectionDraft, second: SectionDraft) -> SectionDraft:
+def better_draft(first: SectionDraft, revision: SectionDraft) -> SectionDraft:
     """Return a revision, or the first draft where notably less of the revision stands."""
-    texts = [sum(len(c.text) for c in draft.claims if c.state == "stands") for draft in (first, second)]
+    texts = [sum(len(c.text) for c in draft.claims if c.state == "stands") for draft in (first, revision)]
     is_short = texts[1] < MIN_REVISED * texts[0]
-    is_worse = loss(second) > max(loss(first), NOTABLE_LOSS)
-    return first if is_short or is_worse or not second.claims else second
+    is_worse = loss(revision) > max(loss(first), NOTABLE_LOSS)
+    return first if is_short or is_worse or not revision.claims else revision
 
 
-def leaned_on(claims: Iterable[DraftClaim | Claim]) -> set[str]:
+def bases_of(claims: Iterable[DraftClaim | Claim]) -> set[str]:
     """Ids of the sentences of a paragraph that the next one leans on."""
     return {before.id for before, claim in pairwise(claims) if claim.leans}
 
 
-def leaning_on_refused(claims: Sequence[DraftClaim]) -> set[str]:
+def leaning_ids(claims: Sequence[DraftClaim]) -> set[str]:
     """Ids of the sentences of a paragraph that lean on one which was refused, or on one that does."""
     names: set[str] = set()
     for before, claim in pairwise(claims):
@@ -185,29 +185,29 @@ def leaning_on_refused(claims: Sequence[DraftClaim]) -> set[str]:
 
 def with_rewordings(draft: SectionDraft, rewordings: SectionDraft) -> SectionDraft:
     """Return the draft with second wordings in the place of first ones, which are recorded."""
-    new = {claim.id: claim for claim in rewordings.claims}
-    gone: list[Refused] = []
+    by_id = {claim.id: claim for claim in rewordings.claims}
+    refusals: list[Refused] = []
     former: list[DraftClaim] = []
 
     def change(claim: DraftClaim) -> tuple[DraftClaim, ...]:
-        again = new.get(claim.id, claim)
-        if again.state not in ("stands", "ask"):  # its quotes stay: the writer was not shown them
-            fields = {name: getattr(again, name) for name in ("state", "problem", "reworded")}
+        rewording = by_id.get(claim.id, claim)
+        if rewording.state not in ("stands", "ask"):  # its quotes stay: the writer was not shown them
+            fields = {name: getattr(rewording, name) for name in ("state", "problem", "reworded")}
             return (claim.replace(**fields) if claim.state == "refused" else claim,)
-        if again is not claim and claim.state == "refused":
-            gone.append(refused(claim, "reworded"))
-        elif again is not claim and claim.state == "stands":
+        if rewording is not claim and claim.state == "refused":
+            refusals.append(refusal_of(claim, "reworded"))
+        elif rewording is not claim and claim.state == "stands":
             former.append(claim)
-        return (again,)
+        return (rewording,)
 
     return draft.changed(change).replace(
-        refused=(*draft.refused, *gone),
+        refused=(*draft.refused, *refusals),
         translations=(*draft.translations, *rewordings.translations),
         former=(*draft.former, *former),
     )
 
 
-def printed(draft: SectionDraft) -> SectionDraft:
+def printable_draft(draft: SectionDraft) -> SectionDraft:
     """Return the draft as a reader sees it.
 
     - What does not stand is listed as refused. The nearest quote of each work that it cites is in its place,
@@ -217,39 +217,40 @@ def printed(draft: SectionDraft) -> SectionDraft:
     - A sentence that leans on one that fell falls with it, general knowledge where none on a work stands.
     - The fields that a row lost are listed with the row that stands."""
     former = {claim.id: claim for claim in draft.former}
-    gone: list[Refused] = []
+    refusals: list[Refused] = []
 
     def standing(claim: DraftClaim) -> tuple[DraftClaim, ...]:
         """Return the sentence, or the one that stood before a second wording which does not stand."""
         if claim.state == "stands" or claim.id not in former:
             return (claim,)
-        gone.append(refused(claim, "reworded"))
+        refusals.append(refusal_of(claim, "reworded"))
         return (former[claim.id],)
 
-    def shown(claims: Sequence[DraftClaim], counts: Counter[str]) -> tuple[DraftClaim, ...]:
-        standing_claims: list[DraftClaim] = []
+    def printable(claims: Sequence[DraftClaim], counts: Counter[str]) -> tuple[DraftClaim, ...]:
+        printed: list[DraftClaim] = []
         others_stand = any(claim.state == "stands" for claim in claims)
         for claim in claims:
             if claim.state == "stands":
-                standing_claims.append(claim)
-                gone.extend([refused(claim, "cell")] if claim.problem is not None else ())
+                printed.append(claim)
+                refusals.extend([refusal_of(claim, "cell")] if claim.problem is not None else ())
                 continue
             # a check refused it, and not that nobody read it
-            judged = claim.problem is not None and claim.problem.code not in ("not_read", "not_confirmed")
-            quotes = [] if others_stand and judged else _in_its_place(claim, counts)
+            code = claim.problem.code if claim.problem is not None else "not_read"
+            is_refused = code not in ("not_read", "not_confirmed")
+            quotes = [] if others_stand and is_refused else _replacement_quotes(claim, counts)
             counts.update(quote.text for quote in quotes)
-            gone.append(refused(claim, "wording" if quotes else "claim"))
-            standing_claims += quotes
-        return tuple(standing_claims)
+            refusals.append(refusal_of(claim, "wording" if quotes else "claim"))
+            printed += quotes
+        return tuple(printed)
 
-    draft = _without_works(draft.changed(standing))
-    answer = _fallen(draft.answer)
-    claims_of = [_fallen(paragraph.claims) for paragraph in draft.paragraphs]
-    answer = shown(answer, _quoted(answer))
-    counts = _quoted(chain(*claims_of))
+    draft = _without_background(draft.changed(standing))
+    answer = _with_leaning_refused(draft.answer)
+    claims_of = [_with_leaning_refused(paragraph.claims) for paragraph in draft.paragraphs]
+    answer = printable(answer, _quote_counts(answer))
+    counts = _quote_counts(chain(*claims_of))
     paragraphs = [
         DraftParagraph(
-            claims=shown(claims, counts),
+            claims=printable(claims, counts),
             heading=paragraph.heading if paragraph.heading and paragraph.heading.state == "stands" else None,
         )
         for paragraph, claims in zip(draft.paragraphs, claims_of, strict=True)
@@ -257,31 +258,31 @@ def printed(draft: SectionDraft) -> SectionDraft:
     return draft.replace(
         answer=answer,
         paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
-        translations=tuple(one for one in draft.translations if one.state == "stands"),
-        refused=(*draft.refused, *gone),
+        translations=tuple(row for row in draft.translations if row.state == "stands"),
+        refused=(*draft.refused, *refusals),
     )
 
 
-def _without_works(draft: SectionDraft) -> SectionDraft:
+def _without_background(draft: SectionDraft) -> SectionDraft:
     """Refuse the general knowledge of a draft of which no sentence on a work stands."""
     if any(claim.state == "stands" and claim.support for claim in draft.claims):
         return draft
-    fallen = {"state": "refused", "problem": Statement.of("cites_nothing")}
-    return draft.changed(lambda claim: (claim.replace(**fallen) if claim.kind == "background" else claim,))
+    fields = {"state": "refused", "problem": Statement.of("cites_nothing")}
+    return draft.changed(lambda claim: (claim.replace(**fields) if claim.kind == "background" else claim,))
 
 
-def _fallen(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
+def _with_leaning_refused(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...]:
     """Return the sentences of a paragraph, those refused that lean on refused ones."""
-    leaning = {claim.id for claim in claims if claim.state == "stands"} & leaning_on_refused(claims)
-    fallen = {"state": "refused", "problem": Statement.of("leans_on_refused")}
-    return tuple(claim.replace(**fallen) if claim.id in leaning else claim for claim in claims)
+    ids = {claim.id for claim in claims if claim.state == "stands"} & leaning_ids(claims)
+    fields = {"state": "refused", "problem": Statement.of("leans_on_refused")}
+    return tuple(claim.replace(**fields) if claim.id in ids else claim for claim in claims)
 
 
-def _quoted(claims: Iterable[DraftClaim]) -> Counter[str]:
+def _quote_counts(claims: Iterable[DraftClaim]) -> Counter[str]:
     return Counter(s.quote for claim in claims if claim.state == "stands" for s in claim.support)
 
 
-def _in_its_place(claim: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim]:
+def _replacement_quotes(claim: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim]:
     """Return the quotes that are printed in place of a sentence, under its id."""
     if claim.state == "out" or claim.is_row or claim.letter:
         return []
@@ -296,12 +297,12 @@ def _in_its_place(claim: DraftClaim, counts: Mapping[str, int]) -> list[DraftCla
 
 def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
     """Return the quote of each work that a claim cites which is nearest to its words, in the order cited."""
-    likest = sorted(claim.support, key=lambda s: -fuzz.token_set_ratio(claim.text, s.quote))
+    nearest_first = sorted(claim.support, key=lambda s: -fuzz.token_set_ratio(claim.text, s.quote))
     works = dict.fromkeys(support.evidence_id for support in claim.support)
-    return tuple(next(support for support in likest if support.evidence_id == work) for work in works)
+    return tuple(next(support for support in nearest_first if support.evidence_id == work) for work in works)
 
 
-def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
+def refusal_of(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
     """Return a sentence as the record of what was refused."""
     return Refused(
         kind=kind,
@@ -314,5 +315,5 @@ def refused(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:
 def loss(draft: SectionDraft) -> float:
     """Share of the sentences of a draft that do not stand, 0 to 1."""
     standing = sum(claim.state == "stands" for claim in draft.claims)
-    lost = sum(refusal.kind == "claim" for refusal in draft.refused) + len(draft.claims) - standing
-    return lost / (lost + standing) if lost else 0.0
+    total = sum(refusal.kind == "claim" for refusal in draft.refused) + len(draft.claims)
+    return (total - standing) / total if total else 0.0

@@ -102,7 +102,7 @@ class WritingSteps(RunPart):
         if not (draft.claims or draft.passages):
             draft = named(step.section_id, draft.replace(paragraphs=quoted_paragraphs(step.judgements)))
         draft = self.without_left_out(draft)
-        self.events.stream_draft(step.section_id, verdicts.printed(draft))
+        self.events.stream_draft(step.section_id, verdicts.printable_draft(draft))
         return draft
 
     async def _begin(self, name: str, step: WriteInput, use_model: bool) -> None:
@@ -130,7 +130,7 @@ class WritingSteps(RunPart):
         if first.written is None or step.other_sections:
             return draft
         self.events.emit("synthesizing", f"revising {step.title}", items=len(step.evidence))
-        refused_rows = (verdicts.refused(claim) for claim in draft.claims if claim.state == "refused")
+        refused_rows = (verdicts.refusal_of(claim) for claim in draft.claims if claim.state == "refused")
         revise_step = step.replace(
             first=first.written,
             refused=(*draft.refused, *within(refused_rows, REFUSED_ROOM)),
@@ -138,8 +138,8 @@ class WritingSteps(RunPart):
         )
         if (answer := await self.models.attempt(WRITE, revise_step)) is None:
             return draft
-        revised = verdicts.revised(first, draft, named(step.section_id, answer))
-        return verdicts.better(draft, await self._read_draft(step, revised, ""))
+        revised = verdicts.with_old_verdicts(first, draft, named(step.section_id, answer))
+        return verdicts.better_draft(draft, await self._read_draft(step, revised, ""))
 
     # the second reader
 
@@ -149,7 +149,7 @@ class WritingSteps(RunPart):
             **self.context.step_inputs(question=step.question),
             section=step.section,
             section_id=step.section_id,
-            sentences=verdicts.to_read(verdicts.placed(draft)),
+            sentences=verdicts.open_sentences(verdicts.sentences_with_context(draft)),
             evidence=step.evidence,
             judgements=step.judgements,
             works_room=draft.works_room,
@@ -157,7 +157,7 @@ class WritingSteps(RunPart):
         )
         for _ in range(MAX_READINGS):
             draft = verdicts.with_verdicts(draft, reading := await self._read(check, section))
-            unread = verdicts.to_read(verdicts.placed(draft))
+            unread = verdicts.open_sentences(verdicts.sentences_with_context(draft))
             if not (reading.verdicts and unread) or self.models.refusal("verifier", writing=True):
                 break
             check = check.replace(sentences=unread, near_misses=())
@@ -185,13 +185,13 @@ class WritingSteps(RunPart):
         for name in names:
             draft = named(name, self._with_quotes(drafts[name].draft))
             drafts[name] = drafts[name].replace(draft=draft)
-            self.events.stream_draft(name, verdicts.printed(draft))
+            self.events.stream_draft(name, verdicts.printable_draft(draft))
             self._state_loss(name, draft)
 
     async def _reword(self, names: Sequence[str]) -> None:
         """Have what was refused written once more, all of it in one call."""
         drafts = self._drafts(names)
-        rows = (row for d in drafts.values() for row in verdicts.to_reword(d))
+        rows = (row for d in drafts.values() for row in verdicts.rewordable_paragraphs(d))
         paragraphs = within(rows, REWORD_ROOM)
         foreign_quotes = dict.fromkeys(quote for draft in drafts.values() for quote in draft.untranslated)
         quotes = within(foreign_quotes, REWORD_ROOM)
@@ -222,11 +222,11 @@ class WritingSteps(RunPart):
         claims = [
             claim
             for draft in drafts.values()
-            for claim in verdicts.placed(draft)
+            for claim in verdicts.sentences_with_context(draft)
             if claim.reworded or claim.kind == "translation"
         ]
         editor_sentences = state.draft.edited.sentences if state.draft.edited else ()
-        sentences = within(verdicts.to_read([*claims, *editor_sentences]), REWORD_ROOM)
+        sentences = within(verdicts.open_sentences([*claims, *editor_sentences]), REWORD_ROOM)
         # what cites nothing follows from the rest of the text
         every_claim = (claim for draft in drafts.values() for claim in draft.claims)
         check = VerifyInput(
@@ -236,13 +236,13 @@ class WritingSteps(RunPart):
         )
         reading = await self._read(check)
         for place, (name, draft) in enumerate(drafts.items()):
-            self._keep(name, verdicts.with_verdicts(draft, reading, counted=not place))
+            self._keep(name, verdicts.with_verdicts(draft, reading, is_counted=not place))
         if state.draft.edited is not None:
             state.draft.edited = state.draft.edited.changed(verdicts.by_verdict(reading))
 
     def _with_quotes(self, draft: SectionDraft) -> SectionDraft:
         """Return a draft; with the sentences that its works were judged by where nothing of it stands."""
-        if draft.passages or not draft.claims or verdicts.printed(draft).claims:
+        if draft.passages or not draft.claims or verdicts.printable_draft(draft).claims:
             return draft
         works = {name for claim in draft.claims for name in gate.works_of(claim)}
         judgements = [j for name, j in self.state.evidence.judgements.items() if name in works]
@@ -353,4 +353,4 @@ def quoted_paragraphs(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagra
 
 
 def _names(text: str, names: Iterable[str]) -> bool:
-    return any(gate.names(name, text) for name in names)
+    return any(gate.is_named(name, text) for name in names)

@@ -62,7 +62,7 @@ from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
 from activities.text.numbers import missing_numbers
 from activities.text.tokens import terms
-from activities.verification.verdicts import leaned_on
+from activities.verification.verdicts import bases_of
 
 USED_HEAD = (
     *(N_("Section"), N_("Round"), N_("Calls"), N_("Tokens"), N_("Cost"), N_("Judged")),
@@ -248,7 +248,7 @@ class _Page:
     def _fresh(self, claims: Iterable[Claim]) -> list[Claim]:
         """Return the sentences that are not printed yet, and those that another one leans on."""
         claims = [*claims]
-        carrying = leaned_on(claims)
+        carrying = bases_of(claims)
         fresh = []
         for claim in claims:
             key = words_of(claim.text)
@@ -352,7 +352,7 @@ class _Page:
     def _untold(self, claims: Iterable[Claim]) -> Iterator[Claim]:
         """Leave out sentences on which the answer rests and whose numbers and nearly all words it has."""
         claims = list(claims)
-        carrying = leaned_on(claims)
+        carrying = bases_of(claims)
         answer = " ".join(lead.text for lead in self.report.answer)
         for claim in claims:
             resting = [lead.text for lead in self.report.answer if claim.id in lead.rests_on]

@@ -16,7 +16,7 @@ from activities.report.evidence_lines import evidence_line
 from activities.report.formats.statements import WORDING, sentence
 from activities.report.formats.words import limits, not_shown, of_run
 from activities.report.limitations import once
-from activities.roles.prompt import left_out
+from activities.roles.prompt import notes_on_missing
 from tests.activities.cases import (
     DOCUMENTS,
     FULL,
@@ -222,7 +222,7 @@ EMITTED = re.compile(r"(?:Statement(?:\.of\(|\(\s*code=)\s*|add_limitation\(\s*|
 
 def unshown(step: str, missing: int, of: int) -> Statement:
     """The note of a step, as the step gives it."""
-    (note,) = left_out(of - missing, of)
+    (note,) = notes_on_missing(of - missing, of)
     return note.replace(values={**note.values, "step": step})
 
 

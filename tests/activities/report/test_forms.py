@@ -12,7 +12,7 @@ from activities.report.claims import draft_claims
 from activities.report.formats import render
 from activities.report.formats.words import steps
 from activities.report.schema import Report
-from activities.verification.verdicts import printed
+from activities.verification.verdicts import printable_draft
 from tests.activities.cases import publish_input
 from tests.activities.report.rendered import EVERY_FORMAT, page_of, words_of
 from tests.activities.report.written import (
@@ -98,7 +98,7 @@ def test_a_letter_is_printed_whole_with_its_works_below_it_on_screen_alone(name:
 
 
 def test_no_quote_interrupts_a_letter() -> None:
-    assert not printed(grouped([claim.replace(state="ask") for claim in LETTER])).claims
+    assert not printable_draft(grouped([claim.replace(state="ask") for claim in LETTER])).claims
 
 
 def test_a_row_has_its_own_references_and_opens_its_quote() -> None:
@@ -121,7 +121,7 @@ def test_the_json_has_fields_and_headings_and_its_markdown_the_same_table() -> N
 
 def test_a_row_that_falls_is_left_out_and_counted_and_an_item_is_replaced_by_its_quote() -> None:
     fallen = DRAFT.changed(lambda one: (one.replace(state="refused") if one.id != "s1.1" else one,))
-    shown = printed(fallen)
+    shown = printable_draft(fallen)
     rows = [(TRIAL.cells, False), ((), True)]
     assert [(c.cells, c.item) for p in shown.paragraphs for c in p.claims] == rows
     assert shown.paragraphs[1].claims[0].text == PNEUMONIA

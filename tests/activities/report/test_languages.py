@@ -14,7 +14,7 @@ from activities.report.formats import render
 from activities.report.formats.statements import WORDING, Choice
 from activities.report.formats.text import ended
 from activities.report.strength import DESIGN_NAMES, TYPE_NAMES
-from activities.verification.verdicts import printed
+from activities.verification.verdicts import printable_draft
 from tests.activities.report.rendered import EVERY_FORMAT, faults, page_of, words_of
 from tests.activities.report.wide import ALL
 from tests.activities.report.wide import STEP as WIDE
@@ -119,7 +119,7 @@ def test_a_confirmed_translation_stands_beside_its_quote_and_no_other(name: str)
     unread = confirmed.replace(text="Niemand hat dies gelesen.", support=(other,), state="ask")
     draft = STEP.sections[0].draft.replace(translations=(confirmed, unread))
     (first, *rest) = STEP.sections
-    step = STEP.replace(language="de", sections=(first.replace(draft=printed(draft)), *rest))
+    step = STEP.replace(language="de", sections=(first.replace(draft=printable_draft(draft)), *rest))
     report = build_report(step, WORKS)
     context = next(one for one in report.contexts if one.quote == INFECTION)
     assert (context.translation, context.language) == ("Wundinfektionen waren seltener.", "en")

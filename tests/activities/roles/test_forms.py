@@ -27,13 +27,13 @@ from activities.roles.verifier import VERIFIER, VerdictsAnswer
 from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.text.sentences import Sentence
 from activities.verification import verdicts
-from activities.verification.gate import carried_by
+from activities.verification.gate import carrying_quotes
 from activities.verification.operands import quotes_of_operands
 from activities.verification.verdicts import (
-    placed,
-    printed,
-    to_read,
-    to_reword,
+    open_sentences,
+    printable_draft,
+    rewordable_paragraphs,
+    sentences_with_context,
     with_rewordings,
     with_verdicts,
 )
@@ -90,12 +90,12 @@ def test_a_row_loses_the_field_that_does_not_follow_and_falls_with_its_only_one(
     assert [claim.state for claim in (*row.claims, *only.claims)] == ["ask", "refused"]
     assert row.claims[0].text == "Item: In all; Landlord: 336.00"
     stands = row.changed(lambda one: (one.replace(state="stands", stands_by="reader"),))
-    (lost,) = printed(stands).refused
+    (lost,) = printable_draft(stands).refused
     assert (lost.kind, lost.reason.values) == (
         "cell",
         {"number": "427.00", "computation": "180.00 + 246.00 = 426.00"},
     )
-    failed = to_reword(stands)
+    failed = rewordable_paragraphs(stands)
     prompt = WRITER.render(STEP.replace(failed=failed), WORKS, 20_000)
     assert "(fields left out: it prints 427.00, which its calculation does not give" in prompt.user
     better = {"claim": "C1", "cells": ["In all", "426.00", "336.00", "[E1, E2]"]}
@@ -130,7 +130,7 @@ def test_a_number_of_another_work_stands_by_the_sentence_that_a_reader_names() -
     letter = Support(evidence_id=LETTER.evidence_id, quote=LETTER.text)
     other = letter.replace(quote="Our client acknowledges it.")
     documents = {work.evidence_id: work for work in WORKS}
-    assert carried_by(row, [call, letter, other], documents) == (call, letter)
+    assert carrying_quotes(row, [call, letter, other], documents) == (call, letter)
     (wrong,) = written("The call cost 181.00 euros [E1].")[0].claims
     assert (wrong.state, wrong.cites) == ("refused", (BILL.evidence_id,))
 
@@ -209,7 +209,7 @@ def test_a_title_has_words_of_the_question_or_of_titles_of_works_or_is_read() ->
         assert title is not None
         assert (title.text, title.state, title.id) == (words, state, "s1.h1")
     draft, _ = written("# Victory", "It is claimed [E1].")
-    assert draft.heading in to_read(placed(draft))
+    assert draft.heading in open_sentences(sentences_with_context(draft))
 
 
 def test_an_item_is_read_with_its_lead() -> None:
@@ -249,7 +249,7 @@ def again(
 
 def test_a_refused_row_alone_is_written_again_by_its_fields() -> None:
     draft = refused(written(table(CALL, "Work | 246.00 | acknowledged | [E1]"))[0], 2)
-    failed = to_reword(draft)
+    failed = rewordable_paragraphs(draft)
     assert [claim.id for paragraph in failed for claim in paragraph.claims] == ["s1.a2"]
     row = {"claim": "C1", "cells": ["Work", "246.00", ""]}
     (one,) = again(failed, row).claims
@@ -343,7 +343,7 @@ def test_a_long_letter_is_written_again_without_what_it_rests_on() -> None:
     )
     refused = rows[-1].replace(state="refused", problem=Statement.of("number_missing", number="7"))
     draft = SectionDraft(paragraphs=(DraftParagraph(claims=(*rows[:-1], refused)),))
-    (paragraph,) = to_reword(draft)
+    (paragraph,) = rewordable_paragraphs(draft)
     assert size(paragraph) < size(rows[0]) * 20
     assert {claim.cites for claim in paragraph.claims} == {(BILL.evidence_id,)}
     again = SectionDraft(paragraphs=(DraftParagraph(claims=(paragraph.claims[-1].replace(reworded=True),)),))
@@ -355,7 +355,7 @@ def test_general_knowledge_stands_in_its_place_once_it_was_read() -> None:
     draft, _ = written(*texts)
     claimed, known, other = draft.answer
     assert (known.kind, known.state, known.cites) == ("background", "ask", ())
-    assert {claimed, known, other} <= set(to_read(placed(draft)))
+    assert {claimed, known, other} <= set(open_sentences(sentences_with_context(draft)))
     support = (Support(evidence_id=BILL.evidence_id, quote=BILL.text),)
     refused = Statement.of("not_supported", verdict="no", reason="a work asked for it")
     verdicts = (
@@ -363,13 +363,13 @@ def test_general_knowledge_stands_in_its_place_once_it_was_read() -> None:
         SentenceVerdict(id=known.id, support=support),
         SentenceVerdict(id=other.id, problem=refused),
     )
-    shown = printed(with_verdicts(draft, Verdicts(verdicts=verdicts)))
+    shown = printable_draft(with_verdicts(draft, Verdicts(verdicts=verdicts)))
     assert [(one.text, one.kind, one.support) for one in shown.answer] == [
         ("It is claimed.", "finding", support),
         ("A lien of 14 days may exist.", "background", ()),
     ]
     alone = with_verdicts(draft, Verdicts(verdicts=(verdicts[1],)))
-    assert printed(alone).claims == (), "general knowledge answers nothing by itself"
+    assert printable_draft(alone).claims == (), "general knowledge answers nothing by itself"
 
 
 @pytest.mark.parametrize(
@@ -418,7 +418,7 @@ def test_a_figure_that_the_writer_sets_stands_in_what_cites_nothing_and_is_told_
         run_id="r",
         question=STEP.question,
         profile=STEP.profile,
-        sentences=to_read(draft.answer),
+        sentences=open_sentences(draft.answer),
         evidence=STEP.evidence,
     )
     assert "proposes: 21" in VERIFIER.render(check, WORKS, 20_000).user
@@ -591,7 +591,7 @@ def test_a_revision_is_written_from_the_draft_with_the_same_works_and_what_was_r
     draft, first = written("In all it is {F1} [E1].", "It is agreed [E2].", computed=["F1: 180.00 + 246.00"])
     assert draft.written is not None
     assert draft.written.report == "In all it is 426 [E1].\n\nIt is agreed [E2]."
-    (refused,) = (verdicts.refused(c) for c in draft.answer if c.text == "It is agreed.")
+    (refused,) = (verdicts.refusal_of(c) for c in draft.answer if c.text == "It is agreed.")
     step = STEP.replace(first=draft.written, refused=(refused,), works_room=draft.works_room)
     prompt = WRITER.render(step, WORKS, 24_000)
     assert prompt.user.startswith(first.user[: first.user.index("# Writer")]), "the works and their labels"
@@ -617,7 +617,7 @@ def test_a_revision_keeps_the_verdicts_on_what_it_left_as_it_was() -> None:
         answer=(stands, *(c.replace(state="refused", problem=problem) for c in (open_, fell)))
     )
     second, _ = written("It is new [E2].", "It is claimed [E1]. It is open [E2].", "It is agreed [E2].")
-    revised = verdicts.revised(draft, read, second)
+    revised = verdicts.with_old_verdicts(draft, read, second)
     assert [(c.id, c.text, c.state) for c in revised.answer] == [
         ("s1.a1", "It is new.", "ask"),
         ("s1.a2", "It is claimed.", "stands"),
@@ -634,8 +634,8 @@ def test_a_draft_of_which_more_stands_than_of_its_revision_stays() -> None:
     fallen = draft.changed(lambda claim: (claim.replace(state="refused"),))
     short = stands.replace(answer=stands.answer[:1])
     for second in (fallen, short, SectionDraft()):
-        assert verdicts.better(stands, second) is stands
-    assert verdicts.better(fallen, stands) is stands
+        assert verdicts.better_draft(stands, second) is stands
+    assert verdicts.better_draft(fallen, stands) is stands
 
 
 def test_a_date_alone_may_carry_the_date_of_a_sentence() -> None:

@@ -11,7 +11,7 @@ from activities.contracts.judge import JudgeBatch, JudgeInput, WorkJudgement
 from activities.evidence_store import EvidenceStore
 from activities.profiles.loader import load_profile
 from activities.roles.judge import JUDGE, JudgeAnswer
-from activities.roles.judgement_store import JudgementStore, StoredJudgement, with_known
+from activities.roles.judgement_store import JudgementStore, StoredJudgement, with_stored
 
 WORKS = [
     Evidence(
@@ -107,16 +107,16 @@ def stored(recommendation: Recommendation, *beside: str) -> dict[str, StoredJudg
 @pytest.mark.parametrize("beside", [("a",), ("a", "b")])
 def test_a_question_asked_again_is_searched_as_far(beside: tuple[str, ...]) -> None:
     """Also where the earlier advice rested on more works: with fewer, more is missing."""
-    batch = with_known(STEP, stored("continue", *beside), JudgeBatch(), "m")
+    batch = with_stored(STEP, stored("continue", *beside), JudgeBatch(), "m")
     assert (batch.recommendation, batch.gaps) == ("continue", ("children",))
     assert batch.recommended_searches == ("it in children",)
 
 
 def test_advice_holds_where_its_works_are_there_and_new_judgements_name_their_gaps() -> None:
-    assert with_known(STEP, stored("synthesize", "a"), JudgeBatch(), "m").recommendation == "synthesize"
-    assert with_known(STEP, stored("synthesize", "a", "b"), JudgeBatch(), "m").recommendation == ""
+    assert with_stored(STEP, stored("synthesize", "a"), JudgeBatch(), "m").recommendation == "synthesize"
+    assert with_stored(STEP, stored("synthesize", "a", "b"), JudgeBatch(), "m").recommendation == ""
     new = JudgeBatch(judgements=(WorkJudgement(evidence_id="b", answers=1),), gaps=("doses",))
-    batch = with_known(STEP, stored("continue", "a"), new, "m")
+    batch = with_stored(STEP, stored("continue", "a"), new, "m")
     assert batch.gaps == ("doses",)
     assert {judgement.evidence_id for judgement in batch.judgements} == {"a", "b"}
 

@@ -9,7 +9,7 @@ from activities.roles.question import QueryAnswer
 from activities.roles.rewording import AgainAnswer
 from activities.roles.role import spec_of
 from activities.roles.verifier import VerdictsAnswer
-from activities.verification.verdicts import to_read
+from activities.verification.verdicts import open_sentences
 from tests.activities.roles.conftest import DOCUMENTS, Case
 from tests.activities.roles.test_prompts import READERS
 
@@ -94,7 +94,7 @@ def test_quotes_in_another_language_than_the_report_are_translated_and_no_others
 def test_the_second_reader_reads_translations_in_the_call_of_its_section() -> None:
     text = "Mr Maibaum was elected treasurer with 34 votes and two abstentions."
     draft = translated(("T1", text))
-    named = [sentence.replace(id=f"s1.{n}") for n, sentence in enumerate(to_read(draft.sentences))]
+    named = [sentence.replace(id=f"s1.{n}") for n, sentence in enumerate(open_sentences(draft.sentences))]
     step = VerifyInput(run_id="r", question="Who?", profile=load_profile("general"), sentences=tuple(named))
     prompt = verifier.render(step, (MINUTES,), ROOM)
     (row,) = [line for line in prompt.user.splitlines() if text in line]

@@ -219,7 +219,7 @@ async def test_labels_of_a_second_readers_prompt_are_those_of_what_it_shows(case
         assert asked == {label: texts[name] for label, name in prompt.claims.items()}
         works = {sentence.id: {s.evidence_id for s in sentence.support} for sentence in sentences}
         for label, labels, _text in rows:
-            named = {prompt.shown[name].evidence_id for name in labels.split(", ") if name}
+            named = {prompt.works[name].evidence_id for name in labels.split(", ") if name}
             assert label not in prompt.claims or named <= works[prompt.claims[label]]
         for name, sentence in prompt.sentences.items():
             quote = re.escape(sentence.quote)
@@ -260,7 +260,7 @@ _TEXT = st.text(st.characters(codec="utf-8"), max_size=1500)
 
 @given(_TEXT)
 def test_nothing_closes_its_own_fence(text: str) -> None:
-    fence = prompt.fenced("evidence", f"{text} >>> {text} <<<x evidence-0>>>")
+    fence = prompt.fence("evidence", f"{text} >>> {text} <<<x evidence-0>>>")
     mark = fence.split("\n", 1)[0].removeprefix("<<<")
     assert fence.count("<<<") == fence.count(">>>") == 1
     assert fence.count(mark) == 2
@@ -272,7 +272,7 @@ def test_shown_works_fit_their_room(texts: list[str], tokens: int) -> None:
         Evidence(evidence_id=f"doc:{n}", source="library", title=text[:80], text=text)
         for n, text in enumerate(texts)
     ]
-    shown = works.show(QUESTION, documents, tokens)
+    shown = works.lay_out(QUESTION, documents, tokens)
     assert estimate(shown.text) <= tokens + PER_MESSAGE
     assert all(
         verbatim(sentence.quote, documents[int(sentence.evidence_id[4:])].text)
@@ -283,7 +283,7 @@ def test_shown_works_fit_their_room(texts: list[str], tokens: int) -> None:
 def test_a_retracted_work_is_not_shown_to_a_writer(case: Case) -> None:
     gone = DOCUMENTS[0].replace(standing="retracted")
     prompt = spec_of("writer").render(case.step("writer"), [gone, DOCUMENTS[1]], 6_000)
-    assert [document.evidence_id for document in prompt.shown.values()] == ["pmid:2"]
+    assert [document.evidence_id for document in prompt.works.values()] == ["pmid:2"]
 
 
 @pytest.mark.parametrize("role", ["judge", "verifier"])
@@ -313,8 +313,8 @@ def test_the_parser_is_shown_every_source_and_a_cut_says_how_much_is_left_out(ca
 
 
 def test_a_list_that_is_cut_says_how_many_are_left_out() -> None:
-    assert "- and 3 more, left out here" in prompt.listed("Names", [str(n) for n in range(15)])
-    assert "left out" not in prompt.listed("Names", [str(n) for n in range(12)])
+    assert "- and 3 more, left out here" in prompt.listing("Names", [str(n) for n in range(15)])
+    assert "left out" not in prompt.listing("Names", [str(n) for n in range(12)])
 
 
 async def test_the_model_says_what_each_instruction_is(case: Case) -> None:

@@ -13,7 +13,7 @@ from activities.models.base import PER_MESSAGE, estimate, room
 from activities.profiles.loader import load_profile
 from activities.roles.allowances import allowance_for, allowance_of
 from activities.roles.role import Prompt, spec_of
-from activities.roles.works import show
+from activities.roles.works import lay_out
 from activities.text.sentences import sentences
 from activities.text.tokens import terms
 from activities.verification import gate
@@ -33,7 +33,7 @@ TEXT = (
 
 
 def test_a_short_sentence_is_quoted_with_the_one_before_it() -> None:
-    works = show("mortality", [work(TEXT)], 2_000)
+    works = lay_out("mortality", [work(TEXT)], 2_000)
     shown = dict(line.split(": ", 1) for line in works.text.splitlines() if line.startswith("S"))
     label = next(name for name, text in shown.items() if text == "Mortality was 0%.")
     assert works.sentences[label].quote.endswith("was 20% overall. Mortality was 0%.")
@@ -48,7 +48,7 @@ def test_of_a_long_text_passages_are_shown_with_their_page_and_heading() -> None
     told = "It was given twice a day. Metformin lowered the risk of dementia. The effect lasted ten years. "
     text = f"{filler}\n\nMethods\n\n{filler}\n\nLong-term outcomes\n\n{told}{filler}"
     pages = (0, len(filler) + 2, text.index("Long-term"))
-    works = show("metformin dementia", [work(text, pages=pages)], 20_000, chars=4_000, passages=600)
+    works = lay_out("metformin dementia", [work(text, pages=pages)], 20_000, chars=4_000, passages=600)
     lines = works.text.splitlines()
     gap = lines.index("[... page 3, Long-term outcomes]")
     shown = [line.split(": ", 1)[1] for line in lines[gap + 1 : gap + 4]]
@@ -62,7 +62,7 @@ def test_a_work_too_long_for_its_room_is_shown_in_part(room: int) -> None:
     """The lines that say where a text goes on are many where the nearest sentences are scattered."""
     filler = "The weather was mild and the harvest was good in that year. " * 5
     text = "".join(f"In year {year} metformin and dementia were counted. {filler}" for year in range(200))
-    works = show("metformin dementia", [work(text)], room, together=60_000)
+    works = lay_out("metformin dementia", [work(text)], room, together=60_000)
     assert list(works.items) == ["E1"]
     assert room / 2 < estimate(works.text) <= room + PER_MESSAGE
 
@@ -91,7 +91,7 @@ def test_what_a_judge_named_is_shown_whole_of_every_work_before_the_rest_of_any(
     documents = [abstract(number) for number in range(14)]
     named = {one.evidence_id: (f"{answer_of(one)[1]}.",) for one in documents}
     room = 4_400 if beside else 3_200
-    works = show("metformin dementia", documents, room, named=named)
+    works = lay_out("metformin dementia", documents, room, quotes=named)
     assert estimate(works.text) <= room + PER_MESSAGE
     assert "[...]" in works.text
     assert len(works.items) == 14
@@ -99,7 +99,7 @@ def test_what_a_judge_named_is_shown_whole_of_every_work_before_the_rest_of_any(
         before, answer, after = (f": {one}." in works.text for one in answer_of(document))
         assert answer
         assert (before and after) or not beside
-    assert len(show("metformin dementia", documents, room).items) < 14
+    assert len(lay_out("metformin dementia", documents, room).items) < 14
 
 
 def test_what_was_named_is_shown_whole_also_where_few_passages_are() -> None:
@@ -109,7 +109,7 @@ def test_what_was_named_is_shown_whole_also_where_few_passages_are() -> None:
     ]
     document = work(" ".join(long))
     named = {document.evidence_id: long[2:10:2]}
-    works = show("weather", [document], 20_000, named=named, chars=600)
+    works = lay_out("weather", [document], 20_000, quotes=named, chars=600)
     assert set(named[document.evidence_id]) <= {sentence.quote for sentence in works.sentences.values()}
     assert len(works.text) < len(document.text)
 
@@ -117,19 +117,19 @@ def test_what_was_named_is_shown_whole_also_where_few_passages_are() -> None:
 def test_a_short_sentence_that_was_named_is_shown_of_a_long_text() -> None:
     text = f"{'The weather was mild and the harvest was good. ' * 60}{TEXT}"
     quote = "The conversion rate to an open procedure was 20% overall. Mortality was 0%."
-    works = show("harvest", [work(text)], 300, named={"pmid:1": (quote,)})
+    works = lay_out("harvest", [work(text)], 300, quotes={"pmid:1": (quote,)})
     assert any(sentence.quote == quote for sentence in works.sentences.values())
     assert any(line.endswith(": Mortality was 0%.") for line in works.text.splitlines())
 
 
 def test_a_title_that_begins_the_text_is_not_shown_again() -> None:
     text = "# Falls in old age\n\nMortality fell in adults who took metformin for a year."
-    assert show("mortality", [work(text, "Falls in old age")], 500).text.count("Falls in old age") == 1
+    assert lay_out("mortality", [work(text, "Falls in old age")], 500).text.count("Falls in old age") == 1
 
 
 def test_a_heading_of_one_word_is_shown_with_what_stands_under_it() -> None:
     text = "The board met in the hall on Monday.\n\n## Pump\n\nThe offer of the firm in town was accepted."
-    assert "\n- ## Pump\nS2: The offer" in show("pump", [work(text, evidence_type="document")], 500).text
+    assert "\n- ## Pump\nS2: The offer" in lay_out("pump", [work(text, evidence_type="document")], 500).text
 
 
 def test_of_a_users_own_text_the_heading_says_who_sent_it_and_when() -> None:
@@ -141,9 +141,11 @@ def test_of_a_users_own_text_the_heading_says_who_sent_it_and_when() -> None:
         facts={"date": "12 March 2024"},
         evidence_type="document",
     )
-    assert "[E1] Roof (by Ann Whitlock chair , 12 March 2024, document)" in show("roof", [letter], 2_000).text
+    assert (
+        "[E1] Roof (by Ann Whitlock chair , 12 March 2024, document)" in lay_out("roof", [letter], 2_000).text
+    )
     paper = letter.replace(evidence_type="article")
-    assert "[E1] Roof (2024, article)" in show("roof", [paper], 2_000).text
+    assert "[E1] Roof (2024, article)" in lay_out("roof", [paper], 2_000).text
     text = "Ann Whitlock wrote on 12 March that the roof was repaired for 4,850."
     assert gate.sentence(text, ["pmid:1"], {"pmid:1": letter}).state == "ask"
     unsigned = letter.replace(authors=(), facts={})
@@ -251,7 +253,7 @@ def test_every_line_of_a_persons_own_text_can_be_quoted() -> None:
         "Paid: 1,600.00 + 500.00 + 2,000.00 + 400.00 -4,500.00\nDeposit -600.00\n"
     )
     letter = work(text, evidence_type="document")
-    shown = show("reckoning", [letter], 2_000)
+    shown = lay_out("reckoning", [letter], 2_000)
     rows = [row for row in shown.text.splitlines()[1:] if row.strip()]
     assert all(re.match(r"S\d+: ", row) for row in rows), shown.text
     checker = QuoteChecker({letter.evidence_id: letter})
@@ -260,4 +262,4 @@ def test_every_line_of_a_persons_own_text_can_be_quoted() -> None:
         assert checker.supports([support]).support, label
     (paid,) = [sentence for sentence in shown.sentences.values() if "Paid" in sentence.quote]
     assert paid.quote.startswith("Paid: 1,600.00 + 500.00 + 2,000.00 + 400.00 -4,500.00")
-    assert "- Harbour" in show("x", [letter.replace(evidence_type="article")], 2_000).text
+    assert "- Harbour" in lay_out("x", [letter.replace(evidence_type="article")], 2_000).text

@@ -12,7 +12,7 @@ from activities.roles.role import Prompt, spec_of
 from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
 from activities.text.normal_form import normalise
 from activities.text.sentences import Sentence, sentences
-from activities.verification.controls import MAX_COMPARED, Control, controls, mixed
+from activities.verification.controls import MAX_COMPARED, Control, controls, mix
 from tests.activities.roles.lies import works
 
 EVERY = [document for document, _ in works()[:6]]
@@ -86,7 +86,7 @@ def test_sentences_of_the_report_are_not_used_again_and_near_misses_are() -> Non
 
 
 def test_controls_stand_among_the_sentences_and_keep_their_order() -> None:
-    rows = mixed(ASKED, made())
+    rows = mix(ASKED, made())
     assert [row for row in rows if isinstance(row, DraftClaim)] == ASKED
     assert (
         isinstance(rows[0], Control)

@@ -42,7 +42,7 @@ def sentence(
     computed: Sequence[str] = (),
 ) -> gate.Decision:
     """What the gate decides of a sentence that rests on these quotes."""
-    works = [*map(gate.whole, documents.values())]
+    works = [*map(gate.text_of, documents.values())]
     return gate.sentence(
         text,
         [quote.evidence_id for quote in quotes],
@@ -188,29 +188,29 @@ def test_a_title_adds_nothing_and_a_heading_is_read_where_it_adds() -> None:
 
 def test_a_yes_counts_with_the_sentences_of_the_cited_works_that_a_reader_names() -> None:
     claim = DraftClaim(text="Aspirin was stopped in 12 patients.", cites=("pmid:1",), state="ask")
-    assert gate.confirmed(claim, "yes", [], "") is not None, "a yes without labels"
-    assert gate.confirmed(claim, "yes", [SENKTE], "") is not None, "labels of a work that is not cited"
-    assert gate.confirmed(claim, "yes", [STOPPED], "") is None
-    assert gate.confirmed(claim, "partly", [STOPPED], "x") is not None
-    assert gate.carried_by(claim, [STOPPED, SENKTE], DOCUMENTS) == (STOPPED,)
+    assert gate.objection(claim, "yes", [], "") is not None, "a yes without labels"
+    assert gate.objection(claim, "yes", [SENKTE], "") is not None, "labels of a work that is not cited"
+    assert gate.objection(claim, "yes", [STOPPED], "") is None
+    assert gate.objection(claim, "partly", [STOPPED], "x") is not None
+    assert gate.carrying_quotes(claim, [STOPPED, SENKTE], DOCUMENTS) == (STOPPED,)
     both = claim.replace(cites=("pmid:1", "pmid:2"))
-    assert gate.carried_by(both, [SENKTE, STOPPED], DOCUMENTS) == (SENKTE, STOPPED)
+    assert gate.carrying_quotes(both, [SENKTE, STOPPED], DOCUMENTS) == (SENKTE, STOPPED)
 
 
 def test_a_sentence_without_a_citation_stands_by_its_reader_alone() -> None:
     claim = DraftClaim(text="So it may be stopped.", kind="inference", state="ask")
-    assert gate.confirmed(claim, "yes", [], "") is None
-    assert gate.confirmed(claim, "no", [], "") is not None
+    assert gate.objection(claim, "yes", [], "") is None
+    assert gate.objection(claim, "no", [], "") is not None
 
 
 def test_a_sentence_has_few_quotes_and_one_of_each_work_at_least() -> None:
     quotes = [f"In the group {n} of the trial {n + 20} patients had a fistula." for n in range(40, 60)]
     named = tuple(Support(evidence_id="pmid:1", quote=quote) for quote in quotes)
     claim = DraftClaim(text="In one group 75 patients had a fistula.", cites=("pmid:1",), state="ask")
-    assert gate.carried_by(claim, named, DOCUMENTS) == named[: gate.MAX_QUOTES]
+    assert gate.carrying_quotes(claim, named, DOCUMENTS) == named[: gate.MAX_QUOTES]
     works = tuple(Support(evidence_id=f"pmid:{n}", quote=quote) for n, quote in enumerate(quotes))
     cites = tuple(support.evidence_id for support in works)
-    assert gate.carried_by(claim.replace(cites=cites), works, DOCUMENTS) == works
+    assert gate.carrying_quotes(claim.replace(cites=cites), works, DOCUMENTS) == works
 
 
 @pytest.mark.parametrize(

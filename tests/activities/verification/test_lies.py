@@ -29,7 +29,13 @@ from activities.roles.verifier import VerdictAnswer, VerdictsAnswer
 from activities.roles.writer import DraftAnswer
 from activities.text.normal_form import normalise
 from activities.verification.gate import works_of
-from activities.verification.verdicts import printed, to_read, to_reword, with_rewordings, with_verdicts
+from activities.verification.verdicts import (
+    open_sentences,
+    printable_draft,
+    rewordable_paragraphs,
+    with_rewordings,
+    with_verdicts,
+)
 from tests.activities.roles.lies import LIES, Pair, pairs
 from tests.fake_openai import cited
 
@@ -61,7 +67,7 @@ def shown(pair: Pair) -> Prompt:
         "",
         "",
         "",
-        shown={"E1": pair.one, "E2": pair.other},
+        works={"E1": pair.one, "E2": pair.other},
         sentences={"S1": pair.said, "S2": pair.said_there},
         claims={"C1": "s1.1", "C2": "s2.1"},
         choices={"works.role": ("clinical", "background")},
@@ -104,7 +110,7 @@ def every_second(place: int, is_true: bool) -> tuple[bool, bool]:
 
 def read(pair: Pair, lie: str, draft: SectionDraft, reader: Reader) -> SectionDraft:
     """A draft after a second reader, by the role itself, with its control sentences."""
-    asked = to_read(draft.sentences)
+    asked = open_sentences(draft.sentences)
     if not asked:
         return draft
     step = VerifyInput.model_validate({**COMMON, "sentences": asked})
@@ -128,11 +134,11 @@ def works(kind: str) -> list[str]:
 
 
 def texts(draft: SectionDraft) -> set[str]:
-    return {claim.text for claim in printed(draft).claims}
+    return {claim.text for claim in printable_draft(draft).claims}
 
 
 def listed(draft: SectionDraft, lie: str) -> bool:
-    return any(normalise(lie)[:60] in normalise(refusal.text) for refusal in printed(draft).refused)
+    return any(normalise(lie)[:60] in normalise(refusal.text) for refusal in printable_draft(draft).refused)
 
 
 @pytest.mark.parametrize("kind", LIES)
@@ -141,7 +147,7 @@ def test_with_an_honest_reader_a_lie_is_not_printed(kind: str) -> None:
         draft = read(pair, lie, wrote(pair, lie, *works(kind)), honest)
         assert lie not in texts(draft)
         assert listed(draft, lie)
-        failed = to_reword(draft)
+        failed = rewordable_paragraphs(draft)
         step = WriteInput.model_validate({**COMMON, "failed": failed})
         again = [WrittenAgain(claim="C1", text=cited(lie, *works(kind)))]
         stubborn = accepted("writer", step, shown(pair), AgainAnswer(sentences=again))
@@ -255,7 +261,7 @@ def printed_by(reader: Reader | None, kind: str) -> tuple[int, int, Vigilance]:
     vigilance = Vigilance()
     for pair, lie in lies(ELSEWHERE.get(kind, kind), 11, COUNT, COUNT):
         draft = wrote(pair, lie, *([] if kind in ELSEWHERE else works(kind)))
-        draft = printed(read(pair, lie, draft, reader) if reader else draft)
+        draft = printable_draft(read(pair, lie, draft, reader) if reader else draft)
         told += 1
         stands += lie in {sentence.text for sentence in draft.sentences}
         vigilance += draft.vigilance
