@@ -118,10 +118,10 @@ class SearchActivities:
                     async with forgotten_when_malformed():
                         answer = await anext(exchanges, None)
                 except SourceError as error:
-                    if not hits.kept or (clock.left != 0.0 and _tried_again(task, error)):
+                    if not hits.kept or (clock.seconds_left != 0.0 and _tried_again(task, error)):
                         raise
                     stopped = f"stopped after {clock.waited:.0f} s; there is more"
-                    hits = hits.replace(detail=str(error) if clock.left != 0.0 else stopped)
+                    hits = hits.replace(detail=str(error) if clock.seconds_left != 0.0 else stopped)
                     break
                 if answer is None:
                     break

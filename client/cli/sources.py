@@ -191,7 +191,7 @@ def _files(settings: "Settings", folder: Path) -> "tuple[tuple[FileState, ...], 
 
     with _progress() as report:
         index = Libraries(cache_of(settings), settings.speech_model).open(folder, report=report)
-    return files_of(folder, index), index.waiting()
+    return files_of(folder, index), index.count_waiting()
 
 
 @contextmanager

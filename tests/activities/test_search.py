@@ -215,9 +215,9 @@ async def test_a_search_waits_for_its_source_as_long_as_it_was_given_in_all() ->
     async with Http(httpx.AsyncClient(transport=httpx.MockTransport(slowly)), seconds=30.0) as http:
         with source_clock(0.3) as clock:
             await http.get("alpha", "http://alpha.test/1")
-            assert clock.left is not None
-            assert 0 < clock.left < 0.15
+            assert clock.seconds_left is not None
+            assert 0 < clock.seconds_left < 0.15
             with pytest.raises(TooSlow):
                 await http.get("alpha", "http://alpha.test/2")
-        assert clock.left == 0
+        assert clock.seconds_left == 0
         await http.get("alpha", "http://alpha.test/3")

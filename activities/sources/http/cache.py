@@ -70,12 +70,12 @@ async def forgotten_when_malformed() -> AsyncIterator[None]:
     An answer that looked sound may say so: the next attempt asks the API again in place of reading the
     same answer for hours.
     """
-    served: list[tuple[HttpCache, httpx.Request]] = []
-    token = _SERVED.set(served)
+    requests: list[tuple[HttpCache, httpx.Request]] = []
+    token = _SERVED.set(requests)
     try:
         yield
     except (Malformed, RateLimited):
-        for cache, request in served:
+        for cache, request in requests:
             await cache.forget(request)
         raise
     finally:
@@ -100,8 +100,8 @@ class HttpCache:
 
         Of several that ask the same at the same time one sends, and the others read its answer.
         """
-        if isinstance(request, httpx.Request) and (served := _SERVED.get()) is not None:
-            served.append((self, request))
+        if isinstance(request, httpx.Request) and (requests := _SERVED.get()) is not None:
+            requests.append((self, request))
         return self._under_way.setdefault(key_of(request), asyncio.Lock())
 
     async def get(self, request: httpx.Request | str) -> httpx.Response | None:
@@ -110,12 +110,12 @@ class HttpCache:
         In place of a request there may be the key of something else that is kept.
         """
         oldest = time.time() - min(self._seconds, _MAX_AGE.get())
-        asked = "SELECT status, kind, body FROM answers WHERE key = ? AND stored >= ?"
-        for status, kind, body in await self._run((asked, (key_of(request), oldest))):
-            asker = request if isinstance(request, httpx.Request) else None
+        statement = "SELECT status, kind, body FROM answers WHERE key = ? AND stored >= ?"
+        for status, kind, body in await self._run((statement, (key_of(request), oldest))):
+            http_request = request if isinstance(request, httpx.Request) else None
             headers = {"content-type": kind}
             return httpx.Response(
-                status, headers=headers, content=body, request=asker, extensions={"from_cache": True}
+                status, headers=headers, content=body, request=http_request, extensions={"from_cache": True}
             )
         return None
 

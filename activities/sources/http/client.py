@@ -51,12 +51,12 @@ async def read_body(chunks: AsyncIterable[bytes], codings: str, limit: int) -> b
     Raises TooLarge at the first byte over the limit, Malformed for a coding that is not read, more than one
     coding, for bytes that are not of the coding, and for a body that ends within it.
     """
-    named = [
+    coding_names = [
         name.strip().lower() for name in codings.split(",") if name.strip().lower() not in ("", "identity")
     ]
-    if len(named) > 1 or not set(named) <= {"gzip", "x-gzip", "deflate"}:
+    if len(coding_names) > 1 or not set(coding_names) <= {"gzip", "x-gzip", "deflate"}:
         raise Malformed(f"a body in the coding {codings[:80]!r} is not read")
-    decoder = _Decoder(limit) if named else None
+    decoder = _Decoder(limit) if coding_names else None
     body = bytearray()
     received = 0
     async for chunk in chunks:
@@ -150,10 +150,10 @@ class Http:
         """Send the requests of a source no faster than this. Sources of one group share one rate limiter."""
         group = group or source
         self._group_of[source] = group
-        allowed = min(per_second, self._rates.get(source, per_second))
+        rate = min(per_second, self._rates.get(source, per_second))
         limiter = self._limiters.get(group)
-        if limiter is None or allowed < limiter.per_second:
-            limiter = self._limiters[group] = RateLimiter(allowed, self._shared, group)
+        if limiter is None or rate < limiter.per_second:
+            limiter = self._limiters[group] = RateLimiter(rate, self._shared, group)
         return limiter
 
     def rate_limiter(self, source: str) -> RateLimiter | None:
@@ -173,7 +173,7 @@ class Http:
     async def read(
         self,
         source: str,
-        read: Callable[[httpx.Response], T],
+        reader: Callable[[httpx.Response], T],
         url: str,
         params: Mapping[str, str | int] | None = None,
         headers: Mapping[str, str] | None = None,
@@ -182,12 +182,12 @@ class Http:
         json_body: object = None,
         form: Mapping[str, str] | None = None,
     ) -> T:
-        """Return what `read` makes of the answer to a GET, or to a POST of `json_body` or `form`.
+        """Return what `reader` makes of the answer to a GET, or to a POST of `json_body` or `form`.
 
         APIs are only asked here: a POST with the same body is the same question, and is served from
         the cache too.
 
-        An answer is stored only where `read` raises nothing. `accept`: failing statuses that it is given as
+        An answer is stored only where `reader` raises nothing. `accept`: failing statuses that it is given as
         well. Raises RateLimited, Unavailable, Malformed or Refused for every failure.
         """
         try:
@@ -203,11 +203,11 @@ class Http:
             raise Refused(f"{source} has an unusable address {without_credentials(url)}: {error}") from error
         cache = self.cache
         if cache is None:
-            return (await self._fetch(source, request, read, accept, form))[1]
+            return (await self._fetch(source, request, reader, accept, form))[1]
         async with cache.turn(request):
             if (stored := await cache.get(request)) is not None:
-                return await read_answer(stored, source, read)
-            response, result = await self._fetch(source, request, read, accept, form)
+                return await read_answer(stored, source, reader)
+            response, result = await self._fetch(source, request, reader, accept, form)
             if response.is_success:
                 await cache.put(request, response)
             return result
@@ -216,7 +216,7 @@ class Http:
         self,
         source: str,
         request: httpx.Request,
-        read: Callable[[httpx.Response], T],
+        reader: Callable[[httpx.Response], T],
         accept: Collection[int],
         form: Mapping[str, str] | None,
     ) -> tuple[httpx.Response, T]:
@@ -237,7 +237,7 @@ class Http:
                 break
             if not response.is_success and response.status_code not in accept:
                 raise failure(response, source)
-            return response, await read_answer(response, source, read)
+            return response, await read_answer(response, source, reader)
         except TimeoutError as error:
             raise TooSlow(f"{source} did not answer within {seconds or 0:g} s") from error
         except RateLimited as error:
@@ -314,7 +314,7 @@ def open_http(settings: Settings) -> Http:
     client = direct = httpx.AsyncClient(headers=headers, timeout=TIMEOUT, transport=transport)
     if getproxies() and not settings.offline:
         client = httpx.AsyncClient(headers=headers, timeout=TIMEOUT, verify=certificates())
-    rates = {name: chosen.rate for name, chosen in settings.sources.items() if chosen.rate is not None}
+    rates = {name: row.rate for name, row in settings.sources.items() if row.rate is not None}
     return Http(
         client,
         HttpCache(settings.home / "cache"),
@@ -327,8 +327,8 @@ def open_http(settings: Settings) -> Http:
 
 def _remove_secrets(error: SourceError, request: httpx.Request, form: Mapping[str, str] | None) -> None:
     """Remove keys from a message: some APIs repeat the key they were sent."""
-    sent = [*request.url.params.multi_items(), *(form or {}).items()]
-    secrets = [value for name, value in sent if name.lower() in SECRET_PARAMS]
+    pairs = [*request.url.params.multi_items(), *(form or {}).items()]
+    secrets = [value for name, value in pairs if name.lower() in SECRET_PARAMS]
     for name, value in request.headers.items():
         if name.lower() in SECRET_HEADERS:
             secrets += [value, value.split(" ")[-1]]
@@ -346,7 +346,7 @@ class SourceClock:
         self.waited = 0.0
 
     @property
-    def left(self) -> float | None:
+    def seconds_left(self) -> float | None:
         """Seconds that are left; None without a limit."""
         return None if self.seconds is None else max(self.seconds - self.waited, 0.0)
 
@@ -369,13 +369,13 @@ def source_clock(seconds: float | None) -> Iterator[SourceClock]:
 
 
 @asynccontextmanager
-async def time_for_one_request(most: float | None) -> AsyncIterator[float | None]:
-    """Limit one request to `most` seconds and to what its search has left; yields the limit.
+async def time_for_one_request(limit: float | None) -> AsyncIterator[float | None]:
+    """Limit one request to `limit` seconds and to what its search has left; yields the limit.
 
     Raises TimeoutError.
     """
     clock = _CLOCK.get()
-    limits = [seconds for seconds in (most, clock.left if clock else None) if seconds is not None]
+    limits = [seconds for seconds in (limit, clock.seconds_left if clock else None) if seconds is not None]
     started = time.monotonic()
     try:
         async with asyncio.timeout(min(limits, default=None)):

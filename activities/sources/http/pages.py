@@ -45,16 +45,16 @@ _DENIED: tuple[Network, ...] = (
 URL_CHARS = 2_048
 
 
-def networks(spelled: Iterable[str]) -> tuple[Network, ...]:
+def networks(names: Iterable[str]) -> tuple[Network, ...]:
     """Networks as configured, such as `10.1.0.0/16`. Raises Refused for one that is none."""
     try:
-        return tuple(ipaddress.ip_network(item, strict=False) for item in spelled)
+        return tuple(ipaddress.ip_network(item, strict=False) for item in names)
     except ValueError as error:
         raise Refused(f"private_pages holds something that is no network: {error}") from error
 
 
 def is_public(address: Address) -> bool:
-    """Whether an address belongs to the public internet, whatever it is wrapped in."""
+    """Tell whether an address belongs to the public internet, whatever it is wrapped in."""
     if isinstance(address, ipaddress.IPv6Address):
         inner = _inner(address)
         if inner is not None:
@@ -113,10 +113,10 @@ async def resolve(
     except (OSError, UnicodeError) as error:
         raise Unavailable(f"the name {host} cannot be resolved: {error}") from error
     addresses = list(dict.fromkeys(str(item[4][0]) for item in infos))
-    for spelled in addresses:
-        address = ipaddress.ip_address(spelled.partition("%")[0])
-        permitted = any(address in network for network in allowed if network.version == address.version)
-        if not permitted and not is_public(address):
+    for name in addresses:
+        address = ipaddress.ip_address(name.partition("%")[0])
+        is_allowed = any(address in network for network in allowed if network.version == address.version)
+        if not is_allowed and not is_public(address):
             raise Refused(f"{host} leads to {address}, which is not a public address; it is not read")
     if not addresses:
         raise Unavailable(f"the name {host} has no address")
@@ -189,8 +189,8 @@ class SafePages:
         key = hashlib.sha256(f"body {url}".encode()).hexdigest()
         async with self._cache.turn(key):
             if (cached := await self._cache.get(key)) is not None:
-                kind, _, quoted = cached.headers["content-type"].partition(" ")
-                address = unquote(quoted)
+                kind, _, quoted_address = cached.headers["content-type"].partition(" ")
+                address = unquote(quoted_address)
                 body = cached.content
             else:
                 # kept as it arrives: a page waits for the process that reads its text, and the death of a
@@ -223,7 +223,7 @@ class SafePages:
 
     async def _fetch(self, url: str) -> tuple[str, str, bytes]:
         async with httpcore.AsyncConnectionPool(
-            ssl_context=certificates(), network_backend=_Checked(self._allowed), http1=True, http2=False
+            ssl_context=certificates(), network_backend=_Backend(self._allowed), http1=True, http2=False
         ) as pool:
             for _ in range(MAX_REDIRECTS + 1):
                 url = urldefrag(url).url
@@ -239,7 +239,7 @@ class SafePages:
                         head = httpx.Response(answer.status, headers=answer.headers, request=request)
                         target = head.headers.get("location")
                         if answer.status in _REDIRECTS and target:
-                            url = _redirected(url, target)
+                            url = _redirect_target(url, target)
                             continue
                         return url, self._kind(head, url), await self._body(answer, head, url)
                 except httpx.InvalidURL as error:
@@ -252,19 +252,19 @@ class SafePages:
 
     def _kind(self, head: httpx.Response, url: str) -> str:
         if not head.is_success:
-            waits = {name: value for name, value in head.headers.items() if name == "retry-after"}
-            bare = httpx.Response(head.status_code, headers=waits, request=head.request)
-            error = failure(bare, "the page")
+            headers = {name: value for name, value in head.headers.items() if name == "retry-after"}
+            reply = httpx.Response(head.status_code, headers=headers, request=head.request)
+            error = failure(reply, "the page")
             raise type(error)(f"{url[:200]}: {error}", retry_after=error.retry_after)
-        stated: str = head.headers.get("content-type", "text/html")
-        kind = stated.partition(";")[0].strip().casefold()
+        content_type: str = head.headers.get("content-type", "text/html")
+        kind = content_type.partition(";")[0].strip().casefold()
         if kind not in (*_HTML, *PLAIN_TYPES, *PDF_TYPES):
             raise Refused(f"{url[:200]} is {kind}; only HTML, plain text and PDF are read")
         length = head.headers.get("content-length", "").strip()
         size = digits(length)
         if length.isdecimal() and (size is None or size > self._max_bytes):
             raise Refused(self._too_large(url))
-        charset = _CHARSET.search(stated)
+        charset = _CHARSET.search(content_type)
         return f"{kind};{charset[1]}" if charset else kind
 
     async def _body(self, answer: httpcore.Response, head: httpx.Response, url: str) -> bytes:
@@ -281,7 +281,7 @@ class SafePages:
         return f"{url[:200]} is larger than {self._max_bytes / 1024 / 1024:g} MiB; it is not read"
 
 
-class _Checked(httpcore.AsyncNetworkBackend):
+class _Backend(httpcore.AsyncNetworkBackend):
     """Connects only to addresses that were checked; TLS still verifies the name that was asked for."""
 
     def __init__(self, allowed: Sequence[Network]) -> None:
@@ -296,13 +296,13 @@ class _Checked(httpcore.AsyncNetworkBackend):
         local_address: str | None = None,
         socket_options: Iterable[httpcore.SOCKET_OPTION] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        failed: httpcore.ConnectError | httpcore.ConnectTimeout | None = None
+        last_error: httpcore.ConnectError | httpcore.ConnectTimeout | None = None
         for address in await resolve(host, port, self._allowed, timeout or 10.0):
             try:
                 return await self._inner.connect_tcp(address, port, timeout, local_address, socket_options)
             except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                failed = error
-        raise failed or httpcore.ConnectError(f"{host} has no address")
+                last_error = error
+        raise last_error or httpcore.ConnectError(f"{host} has no address")
 
     async def connect_unix_socket(
         self,
@@ -316,7 +316,7 @@ class _Checked(httpcore.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
 
-def _redirected(url: str, target: str) -> str:
+def _redirect_target(url: str, target: str) -> str:
     """Return where a redirect leads. Raises Refused for what is no address, such as `http://[::1`."""
     try:
         return urljoin(url, target)

@@ -81,8 +81,8 @@ class SharedTurns:
         except BlockingIOError:
             return False
         now, stamp = time.monotonic(), os.pread(file, 32, 0)
-        used = float(stamp) if stamp.strip() else float("-inf")
-        if used <= now < used + self._window:  # a later time is from before the machine was started
+        last_use = float(stamp) if stamp.strip() else float("-inf")
+        if last_use <= now < last_use + self._window:  # a later time is from before the machine was started
             return False
         os.pwrite(file, _stamp(), 0)
         return True
@@ -163,7 +163,7 @@ class RateLimiter:
         self._renewed.set()
 
     def has_lease(self) -> bool:
-        """Whether the lease, if one is required, allows a request to be sent now."""
+        """Tell whether the lease, if one is required, allows a request to be sent now."""
         return self._lease is None or asyncio.get_running_loop().time() < self._lease
 
     async def _wait(self) -> None:

@@ -22,21 +22,21 @@ MAX_VALUES = 2_000_000
 openFDA have about 200,000."""
 
 
-def sound(response: httpx.Response, source: str) -> None:
+def check_body(response: httpx.Response, source: str) -> None:
     """Refuse a successful answer that is broken in itself: JSON or XML that was cut, or `{"error": ...}`.
 
     Raises Malformed; RateLimited when the error names a rate.
     """
     kind = response.headers.get("content-type", "").split(";")[0].strip().lower()
-    xml = kind.endswith("xml") and not kind.endswith("html+xml")
-    if kind.endswith("json") or (xml and response.content.lstrip()[:1] == b"{"):
+    is_xml = kind.endswith("xml") and not kind.endswith("html+xml")
+    if kind.endswith("json") or (is_xml and response.content.lstrip()[:1] == b"{"):
         body = read_json(response, source)
         error = body.get("error") if isinstance(body, dict) else None
         if isinstance(error, str) and error:
             if "rate limit" in error.lower():
                 raise RateLimited(f"{source} said: {error[:200]}", retry_after=retry_after(response.headers))
             raise Malformed(f"{source} said: {error[:200]}")
-    elif xml:
+    elif is_xml:
         read_xml(response, source)
 
 
@@ -58,9 +58,9 @@ def read_xml(response: httpx.Response, source: str) -> etree._Element:
 
     Raises Malformed for HTML in place of XML, cut XML, and for entity declarations.
     """
-    earlier = response.extensions.get(_TREE)
-    if isinstance(earlier, etree._Element):  # noqa: SLF001 - the only name lxml has for it
-        return earlier
+    tree = response.extensions.get(_TREE)
+    if isinstance(tree, etree._Element):  # noqa: SLF001 - the only name lxml has for it
+        return tree
     content = response.content
     if content.lstrip()[:15].lower().startswith((b"<!doctype html", b"<html")):
         raise Malformed(f"{source} sent an HTML page in place of XML: {summary(response)}")
@@ -71,8 +71,8 @@ def read_xml(response: httpx.Response, source: str) -> etree._Element:
         tree = etree.fromstring(content, parser)
     except (etree.XMLSyntaxError, ValueError) as error:
         raise Malformed(f"{source} sent XML that cannot be read: {error}") from error
-    declared: Any = tree.getroottree().docinfo.internalDTD
-    if declared is not None and next(declared.iterentities(), None) is not None:
+    dtd: Any = tree.getroottree().docinfo.internalDTD
+    if dtd is not None and next(dtd.iterentities(), None) is not None:
         raise Malformed(f"{source} sent XML that cannot be read: it declares entities")
     response.extensions = {**response.extensions, _TREE: tree}
     return tree
@@ -100,7 +100,7 @@ def start_of(response: httpx.Response) -> bytes:
 
 
 def is_large_xml(response: httpx.Response) -> bool:
-    """Whether an answer is read in a process of its own."""
+    """Tell whether an answer is read in a process of its own."""
     start = start_of(response)
     is_html = start.startswith((b"<!doctype html", b"<html"))
     return len(response.content) >= LARGE_XML_BYTES and start[:1] in (b"<", b"") and not is_html
@@ -122,26 +122,26 @@ class XmlReader(Generic[T]):
         return self.function(response, *self.args)
 
 
-async def read_answer(response: httpx.Response, source: str, read: Callable[[httpx.Response], T]) -> T:
-    """Return what `read` makes of an answer, in a thread where that may take a while.
+async def read_answer(response: httpx.Response, source: str, reader: Callable[[httpx.Response], T]) -> T:
+    """Return what `reader` makes of an answer, in a thread where that may take a while.
 
-    Raises Malformed for one that is broken in itself, and what `read` raises.
+    Raises Malformed for one that is broken in itself, and what `reader` raises.
     """
-    if isinstance(read, XmlReader) and (is_large_xml(response) or (read.apart and response.is_success)):
-        name = f"{read.function.__module__}:{read.function.__qualname__}"
-        return await _in_process(read.kind, source, response, name, *read.args)
+    if isinstance(reader, XmlReader) and (is_large_xml(response) or (reader.apart and response.is_success)):
+        name = f"{reader.function.__module__}:{reader.function.__qualname__}"
+        return await _read_in_process(reader.kind, source, response, name, *reader.args)
     if len(response.content) < LARGE_BYTES and start_of(response)[:1] != b"<":
-        return _read(response, source, read)
-    return await readers().in_thread(lambda _: _read(response, source, read))
+        return _read(response, source, reader)
+    return await readers().in_thread(lambda _: _read(response, source, reader))
 
 
-def _read(response: httpx.Response, source: str, read: Callable[[httpx.Response], T]) -> T:
+def _read(response: httpx.Response, source: str, reader: Callable[[httpx.Response], T]) -> T:
     if response.is_success and not response.extensions.get("from_cache"):
-        sound(response, source)
-    return read(response)
+        check_body(response, source)
+    return reader(response)
 
 
-async def _in_process(kind: type[T], source: str, response: httpx.Response, *args: object) -> T:
+async def _read_in_process(kind: type[T], source: str, response: httpx.Response, *args: object) -> T:
     if not response.is_success:
         raise Malformed(f"{source} answered {response.status_code} with {len(response.content):,} bytes")
     try:

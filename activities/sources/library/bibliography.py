@@ -43,7 +43,7 @@ def bibtex_records(text: str, name: str) -> Iterator[JsonValue | SetAside]:
         from bibtexparser.splitter import Splitter
 
     blocks: list[Block] = []
-    aside: list[SetAside] = []
+    set_aside: list[SetAside] = []
     for block in Splitter(text).split().blocks:
         # an entry with the key of another one is another work; one with a field twice has both
         if isinstance(block, DuplicateBlockKeyBlock | DuplicateFieldKeyBlock):
@@ -54,7 +54,7 @@ def bibtex_records(text: str, name: str) -> Iterator[JsonValue | SetAside]:
         elif isinstance(block, ParsingFailedBlock):
             line = (block.start_line or 0) + 1
             reason = "it cannot be read as BibTeX: balance its braces and quotation marks"
-            aside.append(SetAside(f"{name}, entry at line {line}", reason))
+            set_aside.append(SetAside(f"{name}, entry at line {line}", reason))
         else:
             blocks.append(block)
     library = Library(blocks)
@@ -62,7 +62,7 @@ def bibtex_records(text: str, name: str) -> Iterator[JsonValue | SetAside]:
         library = middleware.transform(library)
     for entry in library.entries:
         yield _bibtex_record(entry)
-    yield from aside
+    yield from set_aside
 
 
 def _bibtex_record(entry: "Entry") -> JsonValue:
@@ -125,8 +125,8 @@ def ris_records(text: str, name: str) -> Iterator[JsonValue | SetAside]:
         elif tag:
             fields.append((tag, value))
         elif fields and (value or fields[-1][1]):
-            last, content = fields[-1]
-            fields[-1] = (last, f"{content} {value}".strip() if value else f"{content}\n\n")
+            last_tag, content = fields[-1]
+            fields[-1] = (last_tag, f"{content} {value}".strip() if value else f"{content}\n\n")
         elif value:
             yield SetAside(f"{name}, line {number}", "it belongs to no entry: an entry begins with TY")
     if fields:
@@ -162,11 +162,11 @@ def _ris_record(fields: Sequence[tuple[str, str]]) -> JsonValue:
     }
 
 
-def attached(record: Mapping[str, JsonValue], beside: Path) -> Iterator[Path]:
+def attachments_of(record: Mapping[str, JsonValue], file: Path) -> Iterator[Path]:
     """Yield the attachments of a record that are below the folder of its file; links are not followed."""
-    folder = beside.parent.resolve()
-    named = record.get(ATTACHMENTS)
-    for name in named if isinstance(named, list) else []:
+    folder = file.parent.resolve()
+    paths = record.get(ATTACHMENTS)
+    for name in paths if isinstance(paths, list) else []:
         path = (folder / str(name)).resolve()
         if path.is_relative_to(folder) and path.is_file():
             yield path

@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from activities.logs import log
-from activities.sources.library.store import Changed, Store
+from activities.sources.library.store import FolderChanged, Store
 from activities.text.embeddings import Embedder, Vectors
 from activities.text.ranking import encoded_texts
 
@@ -62,7 +62,7 @@ class Encoding:
         self._thread: threading.Thread | None = None
 
     def prepare(self) -> None:
-        """Encode what is missing where that is little. Raises sqlite3.Error, Changed."""
+        """Encode what is missing where that is little. Raises sqlite3.Error, FolderChanged."""
         with self._lock:
             missing = set(self._missing() if self._thread is None else ())
             rows = self._store.rows("SELECT number, letters, digest FROM documents") if missing else []
@@ -84,7 +84,7 @@ class Encoding:
                 self._thread.start()
 
     def wait(self, seconds: float) -> bool:
-        """Wait for the thread; whether all is encoded."""
+        """Wait for the thread, and tell whether all is encoded."""
         if self._thread is not None:
             self._thread.join(seconds)
         return not self._missing()
@@ -92,7 +92,7 @@ class Encoding:
     def likeness(self, query: str) -> NDArray[np.float64] | None:
         """Return the cosine of each document's nearest sentence, or title at first; None where slow.
 
-        Raises sqlite3.Error, Changed.
+        Raises sqlite3.Error, FolderChanged.
         """
         counts = self._counts()
         if len(counts) < len(self._numbers):
@@ -107,18 +107,18 @@ class Encoding:
         vector = self._model.encode([query])[0]
         nearest: list[float] = []
         for start in range(0, len(self._numbers), DOCUMENTS_AT_ONCE):
-            some = self._stored(self._numbers[start : start + DOCUMENTS_AT_ONCE])
-            nearest += [float((rows @ vector).max(initial=-1.0)) for rows in some.values()]
+            batch = self._stored_vectors(self._numbers[start : start + DOCUMENTS_AT_ONCE])
+            nearest += [float((rows @ vector).max(initial=-1.0)) for rows in batch.values()]
         return self._model.scale * np.array(nearest)
 
     def remember(self, numbers: Sequence[int]) -> None:
-        """Let the encoder know the vectors of these documents. Raises sqlite3.Error, Changed."""
-        counts = self._stored(numbers)
+        """Let the encoder know the vectors of these documents. Raises sqlite3.Error, FolderChanged."""
+        counts = self._stored_vectors(numbers)
         documents = self._store.documents(list(counts))
         for rows, document in zip(counts.values(), documents, strict=True):
             self._model.remember(dict(zip(encoded_texts(document, self._model), rows, strict=True)))
 
-    def _stored(self, numbers: Sequence[int]) -> dict[int, Vectors]:
+    def _stored_vectors(self, numbers: Sequence[int]) -> dict[int, Vectors]:
         """Return the vectors of documents that have theirs, in this order. Raises sqlite3.Error."""
         marks = ", ".join("?" * len(numbers))
         vectors = {
@@ -138,14 +138,14 @@ class Encoding:
         with suppress(AttributeError, OSError):
             os.setpriority(os.PRIO_PROCESS, threading.get_native_id(), LOWEST)
         try:
-            self._encode_missing(self._in_quiet)
-        except (Changed, sqlite3.ProgrammingError):
+            self._encode_missing(self._encode_in_quiet)
+        except (FolderChanged, sqlite3.ProgrammingError):
             pass  # another index is made of the changed folder; the process ends
         except (OSError, sqlite3.Error) as error:
             log.warning("library_not_encoded", error=str(error))
 
     def _encode_missing(self, encode: Callable[[Sequence[str]], Vectors]) -> None:
-        """Do it. Raises OSError, sqlite3.Error, Changed."""
+        """Do it. Raises OSError, sqlite3.Error, FolderChanged."""
         missing = self._missing()
         if missing:
             log.info("library_encoding", documents=len(missing))
@@ -157,19 +157,19 @@ class Encoding:
 
     def _keep(self, vectors: Mapping[int, NDArray[np.floating]]) -> None:
         rows = [
-            (number, self._model.name, len(some), some.astype(np.float16).tobytes())
-            for number, some in vectors.items()
+            (number, self._model.name, len(matrix), matrix.astype(np.float16).tobytes())
+            for number, matrix in vectors.items()
         ]
-        with self._store.writing() as database:
+        with self._store.transaction() as database:
             database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
-    def _in_quiet(self, texts: Sequence[str]) -> Vectors:
-        while (quiet := time.monotonic() - self._model.used) < QUIET_SECONDS:
-            time.sleep(QUIET_SECONDS - quiet)
+    def _encode_in_quiet(self, texts: Sequence[str]) -> Vectors:
+        while (quiet_seconds := time.monotonic() - self._model.used) < QUIET_SECONDS:
+            time.sleep(QUIET_SECONDS - quiet_seconds)
         return self._model.encode(texts, in_background=True)
 
     def _counts(self) -> dict[int, int]:
-        """How many vectors each document has; not of those that are missing."""
+        """Return how many vectors each document has; not of those that are missing."""
         rows = self._store.rows("SELECT number, count FROM vectors WHERE model = ?", (self._model.name,))
         counts = dict(rows)
         return {number: int(counts[number]) for number in self._numbers if number in counts}
@@ -185,8 +185,8 @@ class Passages:
         """Return one vector a text, as the model does, which reads only what no search had encoded before.
 
         Raises sqlite3.Error."""
-        known = model.remembered(texts)
-        missing = {_digest(text): text for text in texts if text not in known}
+        remembered = model.remembered(texts)
+        missing = {_digest(text): text for text in texts if text not in remembered}
         marks = ", ".join("?" * len(missing))
         rows = self._store.rows(
             f"SELECT digest, vector FROM passages WHERE model = ? AND digest IN ({marks})",  # noqa: S608 - only marks
@@ -201,7 +201,7 @@ class Passages:
 
     def _keep(self, model: Embedder, vectors: Mapping[bytes, Vectors]) -> None:
         """Keep vectors unless another process writes: the next search computes them again."""
-        with suppress(sqlite3.OperationalError), self._store.writing(at_once=True) as database:
+        with suppress(sqlite3.OperationalError), self._store.transaction(at_once=True) as database:
             database.executemany(
                 "INSERT OR IGNORE INTO passages (model, digest, vector) VALUES (?, ?, ?)",
                 ((model.name, digest, vector.tobytes()) for digest, vector in vectors.items()),

@@ -65,7 +65,7 @@ class Listing:
 
     files: tuple[FileStamp, ...]
     set_aside: tuple[SetAside, ...]
-    others: tuple[str, ...] = field(default=(), compare=False)
+    other_files: tuple[str, ...] = field(default=(), compare=False)
     """Names of files whose kind is not read."""
 
 
@@ -76,8 +76,8 @@ def list_folder(folder: Path) -> Listing:
     """
     root = _root(folder)
     files: dict[Path, FileStamp] = {}
-    aside: list[SetAside] = []
-    others: list[str] = []
+    set_aside: list[SetAside] = []
+    other_files: list[str] = []
     for path in _walk(root):
         # a name that is not UTF-8 cannot be stored, shown or sent as it is
         name = os.fsencode(path.relative_to(root).as_posix()).decode(errors="replace")
@@ -85,19 +85,19 @@ def list_folder(folder: Path) -> Listing:
             real = path.resolve(strict=True)
             status = real.stat()
         except (OSError, RuntimeError) as error:
-            aside.append(SetAside(name, f"it cannot be opened: {error}"))
+            set_aside.append(SetAside(name, f"it cannot be opened: {error}"))
             continue
         if not real.is_relative_to(root):
-            aside.append(SetAside(name, "it is a link that leads out of the library"))
+            set_aside.append(SetAside(name, "it is a link that leads out of the library"))
         elif stat.S_ISDIR(status.st_mode) or not kind_of(path.name):
-            others.append(name)
+            other_files.append(name)
         elif not stat.S_ISREG(status.st_mode):
-            aside.append(SetAside(name, "it is not a regular file"))
+            set_aside.append(SetAside(name, "it is not a regular file"))
         elif status.st_size > MAX_FILE_BYTES:
-            aside.append(SetAside(name, f"it is larger than {MAX_FILE_BYTES >> 20} MiB"))
+            set_aside.append(SetAside(name, f"it is larger than {MAX_FILE_BYTES >> 20} MiB"))
         elif path == real or real not in files:  # of a link and its file the file
             files[real] = FileStamp(real, name, status.st_size, status.st_mtime_ns)
-    return Listing(tuple(files.values()), tuple(aside), tuple(others))
+    return Listing(tuple(files.values()), tuple(set_aside), tuple(other_files))
 
 
 def documents_of(
@@ -129,16 +129,16 @@ def _read(
     stop: Stop | None = None,
     memory: int | None = None,
 ) -> Iterator[Evidence | SetAside]:
-    stated = False
+    is_reported = False
     function = "activities.sources.library.reading:read_file"
-    of_file = (str(file.path), file.name, speech_model)
+    arguments = (str(file.path), file.name, speech_model)
     try:
-        for item in readers().stream(function, *of_file, seconds=seconds, stop=stop, memory=memory):
-            read = _ITEM.validate_json(item)
-            stated = stated or (isinstance(read, SetAside) and read.name == file.name)
-            yield read
+        for item in readers().stream(function, *arguments, seconds=seconds, stop=stop, memory=memory):
+            document = _ITEM.validate_json(item)
+            is_reported = is_reported or (isinstance(document, SetAside) and document.name == file.name)
+            yield document
     except Unreadable as error:
-        if not stated:  # a reader that gave up may take too long to end
+        if not is_reported:  # a reader that gave up may take too long to end
             yield SetAside(file.name, str(error))
 
 
@@ -158,6 +158,6 @@ def _walk(root: Path) -> Iterator[Path]:
     """Every visible file, and links to folders (which are never followed), sorted."""
     for current, folders, names in os.walk(root, followlinks=False):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
-        here = Path(current)
-        yield from (here / name for name in folders if (here / name).is_symlink())
-        yield from (here / name for name in sorted(names) if not name.startswith("."))
+        folder = Path(current)
+        yield from (folder / name for name in folders if (folder / name).is_symlink())
+        yield from (folder / name for name in sorted(names) if not name.startswith("."))

@@ -1,6 +1,6 @@
 """The index of a library folder: documents read once, ranked by words and by meaning.
 
-Words choose `CHOSEN` documents of any folder, of which the encoder reads the nearest sentences
+Words choose `MAX_RANKED` documents of any folder, of which the encoder reads the nearest sentences
 (`activities.text.ranking`). After its first question a folder is encoded whole in the background
 (`encoding`), and from then on all its sentences are searched by meaning as well.
 
@@ -32,7 +32,7 @@ from activities.private_files import user_cache
 from activities.sources.base import Report
 from activities.sources.library.encoding import MIN_LIKENESS, Encoding, Passages
 from activities.sources.library.files import BUNDLED, Listing, list_folder
-from activities.sources.library.store import Changed, Contents, Store
+from activities.sources.library.store import Contents, FolderChanged, Store
 from activities.text.absence import absent, pattern
 from activities.text.embeddings import MULTILINGUAL, embedder, encoder_name
 from activities.text.language import ENGLISH, language_of_question
@@ -50,16 +50,16 @@ from activities.text.sentences import language_in
 
 CANDIDATES = 300
 """Documents, best first by words, that a search counts."""
-CHOSEN = 60
+MAX_RANKED = 60
 """Documents, best first by words, and by meaning where it is known, that a search ranks by both."""
 FOLDERS_IN_MEMORY = 4
 KEPT_DAYS = 30
 """After which an index that nobody has used is removed."""
 ATTEMPTS = 3
 """To open a folder whose index is damaged."""
-TOLD_BY, MIN_TOLD, MAX_TOLD = 8, 200, 2_000_000
+MAX_PROBES, MIN_PROBE_BYTES, MAX_PROBE_BYTES = 8, 200, 2_000_000
 """Files by which the languages of a folder are told before it is indexed, and their bytes."""
-LOGGED = 100
+MAX_LOGGED = 100
 """Items set aside that are logged one by one."""
 
 
@@ -88,13 +88,13 @@ class LibraryIndex:
             self._encodings[model.name] = Encoding(self.store, self.numbers, model, is_sample=self._is_sample)
         return self._encodings[model.name]
 
-    def waiting(self, query: str = "") -> int:
+    def count_waiting(self, query: str = "") -> int:
         """Count the documents that the encoder of these languages has not read. Raises sqlite3.Error."""
         name = encoder_name((*self.languages, language_of_question(query)))
         stored = self.store.rows("SELECT number FROM vectors WHERE model = ?", (name,))
         return len(set(self.numbers).difference(number for (number,) in stored)) if name else 0
 
-    def not_encoded(self, query: str) -> list[str]:
+    def languages_not_encoded(self, query: str) -> list[str]:
         """List the languages of the documents and of a query that no encoder knows."""
         return sorted({*self.languages, language_of_question(query)} - {"", ENGLISH, *MULTILINGUAL})
 
@@ -112,35 +112,36 @@ class LibraryIndex:
         limit: int,
         passes: Callable[[Evidence], bool] = lambda _: True,
         *,
-        whole: int = 0,
+        max_whole: int = 0,
     ) -> tuple[list[Item], int]:
-        """Return the best documents, and how many match. `whole`: size of a folder returned whole."""
+        """Return the best documents, and how many match. `max_whole`: size of a folder returned whole."""
         scores = np.zeros(len(self.numbers))
-        hits = self._by_words(asked_words(query, self.languages), scores)
-        others = np.zeros(len(self.numbers))
-        hits = max(hits, self._by_words([" ".join(form) for form in other_names(query)], others))
-        scores += OTHER_NAMES * others
+        hits = self._score_words(asked_words(query, self.languages), scores)
+        other_scores = np.zeros(len(self.numbers))
+        hits = max(hits, self._score_words([" ".join(form) for form in other_names(query)], other_scores))
+        scores += OTHER_NAMES * other_scores
         likeness = None
         encoding = self.encoding_of(query)
         if encoding is not None:
             encoding.prepare()
             likeness = encoding.likeness(query)
-        order = [int(n) for n in np.argsort(-scores, kind="stable")[: max(CHOSEN, limit)] if scores[n] > 0]
+        best = np.argsort(-scores, kind="stable")[: max(MAX_RANKED, limit)]
+        order = [int(n) for n in best if scores[n] > 0]
         if likeness is not None:
-            nearest = np.argsort(-likeness, kind="stable")[:CHOSEN]
+            nearest = np.argsort(-likeness, kind="stable")[:MAX_RANKED]
             order = list(dict.fromkeys([*order, *(int(n) for n in nearest if likeness[n] >= MIN_LIKENESS)]))
             hits = max(hits, int(((scores > 0) | (likeness >= MIN_LIKENESS)).sum()))
-        if order and len(self.numbers) <= whole:
-            limit = max(limit, whole)
+        if order and len(self.numbers) <= max_whole:
+            limit = max(limit, max_whole)
             order = list(dict.fromkeys([*order, *range(len(self.numbers))]))
         documents = self.store.documents([self.numbers[n] for n in order])
-        chosen = [(n, document) for n, document in zip(order, documents, strict=True) if passes(document)]
+        pairs = [(n, document) for n, document in zip(order, documents, strict=True) if passes(document)]
         if encoding is not None:
-            encoding.remember([self.numbers[n] for n, _ in chosen])
+            encoding.remember([self.numbers[n] for n, _ in pairs])
         ranked = rank(
             query,
-            [document for _, document in chosen],
-            [float(scores[n]) for n, _ in chosen],
+            [document for _, document in pairs],
+            [float(scores[n]) for n, _ in pairs],
             self._passages.encode,
         )
         if encoding is not None:
@@ -154,8 +155,8 @@ class LibraryIndex:
     def holds(self, row: Sequence[str], language: str) -> bool:
         """See `activities.text.absence.TermsOf`. Raises sqlite3.Error."""
         if len(row) > 1:
-            asked = '"{}"'.format(" ".join(row))
-            return bool(self.store.rows("SELECT 1 FROM terms WHERE terms MATCH ? LIMIT 1", (asked,)))
+            phrase = '"{}"'.format(" ".join(row))
+            return bool(self.store.rows("SELECT 1 FROM terms WHERE terms MATCH ? LIMIT 1", (phrase,)))
         return pattern(row, language, "\n") in self._every_term
 
     def has(self, text: str) -> bool:
@@ -168,18 +169,18 @@ class LibraryIndex:
     def _every_term(self) -> str:
         return "\n".join(("", *(term for (term,) in self.store.rows("SELECT term FROM every_term")), ""))
 
-    def _by_words(self, phrases: Iterable[str], scores: NDArray[np.float64]) -> int:
-        """Write the BM25 of the best documents into `scores`; how many match at all. Raises Changed."""
-        asked = " OR ".join(f'"{phrase}"' for phrase in dict.fromkeys(phrases))
-        if not asked:
+    def _score_words(self, phrases: Iterable[str], scores: NDArray[np.float64]) -> int:
+        """Write the BM25 of the best documents into `scores`; return how many match. Raises FolderChanged."""
+        match = " OR ".join(f'"{phrase}"' for phrase in dict.fromkeys(phrases))
+        if not match:
             return 0
         for number, score in self.store.rows(
-            "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?", (asked, CANDIDATES)
+            "SELECT rowid, rank FROM terms WHERE terms MATCH ? ORDER BY rank LIMIT ?", (match, CANDIDATES)
         ):
             if number not in self._place:
-                raise Changed("another process has read a changed file since the folder was listed")
+                raise FolderChanged("another process has read a changed file since the folder was listed")
             scores[self._place[number]] = max(-float(score), 1e-9)  # of a word that most have it may be 0
-        ((hits,),) = self.store.rows("SELECT count(*) FROM terms WHERE terms MATCH ?", (asked,))
+        ((hits,),) = self.store.rows("SELECT count(*) FROM terms WHERE terms MATCH ?", (match,))
         return int(hits)
 
 
@@ -201,14 +202,14 @@ class Libraries:
         """
         key = folder.expanduser().absolute()
         with self._lock:
-            building = self._building.setdefault(key, threading.Lock())
-        with building:
+            lock = self._building.setdefault(key, threading.Lock())
+        with lock:
             listing = list_folder(folder)
             with self._lock:
-                ready = self._ready.get(key)
-                if ready and ready[0] == listing:
+                entry = self._ready.get(key)
+                if entry and entry[0] == listing:
                     self._ready.move_to_end(key)
-                    return ready[1]
+                    return entry[1]
             index = self._build(key, listing, stop, report)
             with self._lock:
                 self._ready[key] = (listing, index)
@@ -220,8 +221,8 @@ class Libraries:
     def forget(self, index: LibraryIndex) -> None:
         """Open the folder of an index from its file when it is searched next."""
         with self._lock:
-            for key, (_, ready) in tuple(self._ready.items()):
-                if ready is index:
+            for key, (_, entry) in tuple(self._ready.items()):
+                if entry is index:
                     del self._ready[key]
 
     def languages(self, folder: Path) -> tuple[str, ...]:
@@ -231,14 +232,14 @@ class Libraries:
             store = Store(self._place(key), self._speech_model)
             if not store.rows("SELECT 1 FROM documents LIMIT 1"):
                 listing = list_folder(key)
-                texts = [file for file in listing.files if MIN_TOLD <= file.size <= MAX_TOLD]
-                store.read(sorted(texts, key=lambda file: file.size)[:TOLD_BY])
+                texts = [file for file in listing.files if MIN_PROBE_BYTES <= file.size <= MAX_PROBE_BYTES]
+                store.read(sorted(texts, key=lambda file: file.size)[:MAX_PROBES])
             return store.languages()
         except (OSError, sqlite3.Error, Refused):
             return ()
 
     def _place(self, key: Path) -> Path:
-        """Where the index of a folder is kept."""
+        """Return the path of the index of a folder."""
         bundled = key.resolve().is_relative_to(BUNDLED)
         cache = user_cache("library") if bundled else self._cache
         name = hashlib.sha256(
@@ -264,11 +265,11 @@ class Libraries:
 
     def _open(self, store: Store, listing: Listing, stop: Stop | None, report: Report | None) -> LibraryIndex:
         store.update(listing, stop, report)
-        with store.writing() as database:  # no process may read a file between the two
+        with store.transaction() as database:  # no process may read a file between the two
             contents = store.contents()
             _update_words(store, database, contents.numbers)
         contents = replace(contents, set_aside=listing.set_aside + contents.set_aside)
-        for item in contents.set_aside[:LOGGED]:
+        for item in contents.set_aside[:MAX_LOGGED]:
             log.warning("library_item_set_aside", item=item.name, reason=item.reason)
         is_sample = all(file.path.resolve().is_relative_to(BUNDLED) for file in listing.files)
         return LibraryIndex(store, contents, store.languages(), is_sample=is_sample)
@@ -276,10 +277,10 @@ class Libraries:
 
 def _update_words(store: Store, database: sqlite3.Connection, numbers: Sequence[int]) -> None:
     """Bring the full-text index to these documents. Raises sqlite3.Error."""
-    old = {number for (number,) in database.execute("SELECT rowid FROM terms")}
-    database.executemany("DELETE FROM terms WHERE rowid = ?", ((n,) for n in sorted(old - set(numbers))))
-    new = sorted(set(numbers) - old)
-    for number, document in zip(new, store.documents(new), strict=True):
+    indexed = {number for (number,) in database.execute("SELECT rowid FROM terms")}
+    database.executemany("DELETE FROM terms WHERE rowid = ?", ((n,) for n in sorted(indexed - set(numbers))))
+    missing = sorted(set(numbers) - indexed)
+    for number, document in zip(missing, store.documents(missing), strict=True):
         language = language_in(document)
         tokens = words(document.title, language) * TITLE_TIMES + words(document.text, language)
         tokens += words(document.facts.get("mesh", ""))
@@ -290,9 +291,9 @@ def _touch(place: Path) -> None:
     """Mark an index as used, and remove those that nobody has used for `KEPT_DAYS`."""
     with suppress(OSError):
         os.utime(place)
-        for other in place.parent.glob("*.sqlite"):
-            if other.stat().st_mtime < time.time() - KEPT_DAYS * 86_400:
-                _remove(other)
+        for file in place.parent.glob("*.sqlite"):
+            if file.stat().st_mtime < time.time() - KEPT_DAYS * 86_400:
+                _remove(file)
 
 
 def _remove(place: Path) -> None:
@@ -304,9 +305,9 @@ def _remove(place: Path) -> None:
 @lru_cache(maxsize=1)
 def code_digest() -> str:
     """Return a digest of the code that reads documents, divides them and makes the index."""
-    here = Path(__file__).resolve()
-    root = here.parents[2]
-    files = [*here.parent.glob("*.py"), *(root / "documents").glob("*.py"), *(root / "text").glob("*.py")]
+    package = Path(__file__).resolve().parent
+    root = package.parents[1]
+    files = [*package.glob("*.py"), *(root / "documents").glob("*.py"), *(root / "text").glob("*.py")]
     files.append(root / "contracts" / "evidence.py")
     state = hashlib.sha256()
     for file in sorted(files):

@@ -45,22 +45,21 @@ def files_of(folder: Path, index: LibraryIndex) -> tuple[FileState, ...]:
         "SELECT f.name, s.name, s.reason FROM files f JOIN set_aside s USING (path)"
     ):
         problems[name].append(reason if item == name else f"{item.removeprefix(f'{name}, ')}: {reason}")
-    searched = set(index.numbers)
+    numbers = set(index.numbers)
     states = {
-        file.name: _state(file.name, works[file.name], searched, problems[file.name])
-        for file in listing.files
+        file.name: _state(file.name, works[file.name], numbers, problems[file.name]) for file in listing.files
     }
-    for aside in listing.set_aside:
-        states[aside.name] = FileState(name=aside.name, status="unreadable", problems=(aside.reason,))
-    for name in listing.others:
+    for item in listing.set_aside:
+        states[item.name] = FileState(name=item.name, status="unreadable", problems=(item.reason,))
+    for name in listing.other_files:
         states.setdefault(name, FileState(name=name, status="not_a_document"))
     return tuple(sorted(states.values(), key=lambda file: file.name))
 
 
 def _state(
-    name: str, works: list[tuple[int, str, str, int, str]], searched: set[int], problems: list[str]
+    name: str, works: list[tuple[int, str, str, int, str]], numbers: set[int], problems: list[str]
 ) -> FileState:
-    count = sum(number in searched for number, *_ in works)
+    count = sum(number in numbers for number, *_ in works)
     status: FileStatus = "indexed" if count else "repeats" if works else "unreadable"
     facts = [json.loads(facts) for *_, facts in works]
     apart, cut, encoding = (

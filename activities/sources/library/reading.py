@@ -36,7 +36,7 @@ from activities.documents.pdf import read_pdf
 from activities.documents.plain import mailbox_messages, read_mail, read_markdown, read_notebook, read_plain
 from activities.documents.speech import read_recording
 from activities.documents.text import Lacking, NoText, Text, Unreadable, whole
-from activities.sources.library.bibliography import attached, bibtex_records, ris_records
+from activities.sources.library.bibliography import attachments_of, bibtex_records, ris_records
 from activities.sources.library.records import SetAside as SetAside
 from activities.sources.library.records import has_text, is_row, read_record, records_in
 from activities.sources.publication import year_of
@@ -51,9 +51,9 @@ MAX_PART_CHARS = 200_000
 size, since of one document only the beginning is split into sentences, and of its sentences some are
 searched."""
 
-_DATED = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
+_DATE = re.compile(r"(?:19|20)\d\d-(?:0[1-9]|1[0-2])-(?:0[1-9]|[12]\d|3[01])(?!\d)")
 """The date that the name of a letter or of minutes begins with."""
-LOOKED_AT = 20
+PROBED_RECORDS = 20
 """Records at the beginning of a file that all have no text, where it is a table: of sales, or of members."""
 
 PLAIN = (".txt", ".text", ".log", ".rst", ".yaml", ".yml", ".toml", ".ini", ".cfg", ".conf")
@@ -76,7 +76,7 @@ READERS: dict[str, Callable[[bytes], Text]] = {
 }
 ZIPPED = (".docx", ".odt", ".pptx", ".xlsx", ".epub")
 """Kinds that are zip archives."""
-OF_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+OLD_OFFICE = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 """What files of Office before 2007 begin with, and those with a password."""
 TABLES = (".csv", ".tsv")
 """Records when their columns are named like those of a record, else a text."""
@@ -116,7 +116,7 @@ def read_file(
 ) -> Iterator[Evidence | SetAside]:
     """Yield the documents of a file; with the folder of a `speech_model`, what is recognised in it."""
     yield from _or_set_aside(
-        _documents(Path(path), name) if speech_model is None else _recognised(Path(path), name, speech_model),
+        _documents(Path(path), name) if speech_model is None else _recognise(Path(path), name, speech_model),
         name,
     )
 
@@ -137,7 +137,7 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     kind, data, note = kind_of(name), _bytes(path), ""
     if data.startswith(b"%PDF-") and kind != ".pdf":
         raise Unreadable("it is a PDF under another ending; name it .pdf")
-    if kind in ZIPPED and data.startswith(OF_OFFICE):
+    if kind in ZIPPED and data.startswith(OLD_OFFICE):
         raise Unreadable(
             f"it is locked with a password or of an old kind; save it as {kind} without a password"
         )
@@ -148,7 +148,7 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     if kind in ZIPPED:
         try:
             with zipfile.ZipFile(io.BytesIO(data)) as archive:
-                _limited(sum(part.file_size for part in archive.infolist()))
+                _check_size(sum(part.file_size for part in archive.infolist()))
         except zipfile.BadZipFile as error:
             raise Unreadable("it is damaged or was cut off; get or save it again") from error
     if kind.endswith(PACKED):
@@ -167,44 +167,44 @@ def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evi
     if kind in SAVED_AS:
         raise Unreadable(f"{kind} files are not read; save it as {SAVED_AS[kind]} with the program it is of")
     if kind in READERS:
-        yield from _parts(_whole(READERS[kind](data), name, path))
+        yield from _parts(_document(READERS[kind](data), name, path))
         return
     if kind == MAILBOX:
         for number, message in enumerate(mailbox_messages(data), start=1):
             yield from _or_set_aside(
-                _parts(_whole(read_mail(message), name, path)), f"{name}, message {number}"
+                _parts(_document(read_mail(message), name, path)), f"{name}, message {number}"
             )
         return
     # the first row of a table of records names columns of which they are made: a title and a text
     if kind in TABLES and not has_text(next(iter(table_rows(decode(data))), [])):
-        yield from _parts(_whole(read_table(data), name, path))
+        yield from _parts(_document(read_table(data), name, path))
         return
     values = entries_of(kind, data, name)
-    first = list(islice(values, LOOKED_AT))
-    rows_only = all(isinstance(value, dict) and is_row(value) for value in first)
-    if rows_only and len(first) > 1 and kind not in BIBLIOGRAPHIES:
-        rows = (_as_row(value) for value in chain(first, values) if isinstance(value, dict))
-        yield from _parts(_whole(whole("\n".join(rows)), name, path))
+    probe = list(islice(values, PROBED_RECORDS))
+    is_table = all(isinstance(value, dict) and is_row(value) for value in probe)
+    if is_table and len(probe) > 1 and kind not in BIBLIOGRAPHIES:
+        rows = (_row_text(value) for value in chain(probe, values) if isinstance(value, dict))
+        yield from _parts(_document(whole("\n".join(rows)), name, path))
         return
-    named: dict[str, tuple[str, str]] = {}
-    for number, value in enumerate(chain(first, values), start=1):
+    owners: dict[str, tuple[str, str]] = {}
+    for number, value in enumerate(chain(probe, values), start=1):
         if isinstance(value, SetAside):
             yield value
             continue
         try:
-            yield _of_its_own(_with_attachment(value, path, name) or read_record(value, name), named)
+            yield _without_shared_doi(_with_attachment(value, path, name) or read_record(value, name), owners)
         except (Unreadable, ValueError, RecursionError) as error:
             yield SetAside(f"{name}, record {number}", str(error))
 
 
-def _of_its_own(record: Evidence, named: dict[str, tuple[str, str]]) -> Evidence:
+def _without_shared_doi(record: Evidence, owners: dict[str, tuple[str, str]]) -> Evidence:
     """Return a record without its DOI where an earlier record of another work has that of a supplement."""
     doi, author = record.identifiers.doi, identifiers.first_author(record.authors)
     title = identifiers.fingerprint(record.title, None)
     if not (doi and title and author):
         return record
-    first = named.setdefault(doi, (title, author))
-    if title == first[0] or set(author.split()) & set(first[1].split()):
+    owner = owners.setdefault(doi, (title, author))
+    if title == owner[0] or set(author.split()) & set(owner[1].split()):
         return record
     ids = record.identifiers.replace(doi=None)
     return record.replace(
@@ -212,13 +212,13 @@ def _of_its_own(record: Evidence, named: dict[str, tuple[str, str]]) -> Evidence
     )
 
 
-def _recognised(path: Path, name: str, speech_model: str) -> Iterator[Evidence]:
+def _recognise(path: Path, name: str, speech_model: str) -> Iterator[Evidence]:
     kind, data = kind_of(name), _bytes(path)
     if kind in RECORDINGS:
         text = read_recording(data, speech_model)
     else:
         text = read_picture(data) if kind in PICTURES else read_scanned_pdf(data)
-    yield from _parts(_whole(text, name, path))
+    yield from _parts(_document(text, name, path))
 
 
 def entries_of(kind: str, data: bytes, name: str) -> Iterator[JsonValue | SetAside]:
@@ -238,13 +238,13 @@ def _rows(text: str, name: str) -> Iterator[JsonValue | SetAside]:
     header = next(rows, [])
     for number, row in enumerate(rows, start=1):
         if any(cell.strip() for cell in row[len(header) :]):
-            more = f"it has {len(row)} cells below {len(header)} headings"
-            yield SetAside(f"{name}, record {number}", f"{more}: a separator in a cell needs quotation marks")
+            size = f"it has {len(row)} cells below {len(header)} headings"
+            yield SetAside(f"{name}, record {number}", f"{size}: a separator in a cell needs quotation marks")
         elif any(map(str.strip, row)):
             yield dict(zip(header, row, strict=False))
 
 
-def _as_row(record: Mapping[str, JsonValue]) -> str:
+def _row_text(record: Mapping[str, JsonValue]) -> str:
     """Return a record without a text as a line of its fields."""
     fields = (
         f"{name}: {value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)}"
@@ -255,7 +255,7 @@ def _as_row(record: Mapping[str, JsonValue]) -> str:
 
 def _with_attachment(record: JsonValue, path: Path, name: str) -> Evidence | None:
     """Return an entry of a bibliography with the text of its first readable attachment; None without one."""
-    for file in attached(record, path) if isinstance(record, dict) else ():
+    for file in attachments_of(record, path) if isinstance(record, dict) else ():
         reader = READERS.get(kind_of(file.name))
         if reader is None or not isinstance(record, dict):
             continue
@@ -263,11 +263,11 @@ def _with_attachment(record: JsonValue, path: Path, name: str) -> Evidence | Non
             text = reader(_bytes(file))
         except Exception:  # noqa: BLE001, S112 - the abstract is used; the file's own reading says why
             continue
-        described = read_record({**record, "text": text.text, "full_text": True}, name)
-        where = (PurePosixPath(name).parent / file.relative_to(path.parent.resolve()).as_posix()).as_posix()
-        facts = {**described.facts, "file": where, **({"cut": text.cut} if text.cut else {})}
-        url = described.url or file.as_uri()
-        return described.replace(facts=facts, pages=text.pages, url=url)
+        document = read_record({**record, "text": text.text, "full_text": True}, name)
+        place = (PurePosixPath(name).parent / file.relative_to(path.parent.resolve()).as_posix()).as_posix()
+        facts = {**document.facts, "file": place, **({"cut": text.cut} if text.cut else {})}
+        url = document.url or file.as_uri()
+        return document.replace(facts=facts, pages=text.pages, url=url)
     return None
 
 
@@ -305,18 +305,18 @@ def _lines(text: str, name: str) -> Iterator[JsonValue | SetAside]:
 
 
 def _unpack(data: bytes) -> bytes:
-    with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-        unpacked = packed.read(MAX_UNPACKED_BYTES + 1)
-    _limited(len(unpacked))
-    return unpacked
+    with gzip.GzipFile(fileobj=io.BytesIO(data)) as file:
+        content = file.read(MAX_UNPACKED_BYTES + 1)
+    _check_size(len(content))
+    return content
 
 
-def _limited(size: int) -> None:
+def _check_size(size: int) -> None:
     if size > MAX_UNPACKED_BYTES:
         raise Unreadable(f"it unpacks to more than {MAX_UNPACKED_BYTES >> 20} MiB")
 
 
-def _whole(text: Text, name: str, path: Path) -> Evidence:
+def _document(text: Text, name: str, path: Path) -> Evidence:
     title = text.title or re.sub(r"[_\s]+", " ", Path(name).stem).strip()
     ids = Identifiers(
         pmid=identifiers.normal_pmid(text.meta.get("pmid")),
@@ -331,7 +331,7 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
         "apart": ", ".join(kinds),
         **{key: text.meta[key] for key in ("text_from", "length", "ocr_score") if key in text.meta},
     }
-    facts |= _dated(text, name)
+    facts |= _date_facts(text, name)
     year = year_of(text.meta.get("year", "") or facts.get("date", ""))
     return Evidence(
         evidence_id=identifiers.evidence_id(ids, text.text),
@@ -351,21 +351,21 @@ def _whole(text: Text, name: str, path: Path) -> Evidence:
     )
 
 
-def _dated(text: Text, name: str) -> dict[str, str]:
+def _date_facts(text: Text, name: str) -> dict[str, str]:
     """Return the date of a document and its place: a message's header, the file's name, its properties."""
-    day, place = text.meta.get("date", ""), text.meta.get("date_from", "properties")
-    if place != "header" and (named := _DATED.match(Path(name).name)):
-        day, place = named[0], "file_name"
-    return {"date": day, "date_from": place} if day else {}
+    date, origin = text.meta.get("date", ""), text.meta.get("date_from", "properties")
+    if origin != "header" and (match := _DATE.match(Path(name).name)):
+        date, origin = match[0], "file_name"
+    return {"date": date, "date_from": origin} if date else {}
 
 
 def _parts(document: Evidence) -> Iterator[Evidence]:
     """Yield a document, or as many as it has parts of `MAX_PART_CHARS`, each of which ends with a line."""
     text, starts = document.text, [0]
     while len(text) - starts[-1] > MAX_PART_CHARS:
-        latest = starts[-1] + MAX_PART_CHARS
-        line = text.rfind("\n", starts[-1] + 1, latest) + 1
-        starts.append(line or latest)
+        limit = starts[-1] + MAX_PART_CHARS
+        line = text.rfind("\n", starts[-1] + 1, limit) + 1
+        starts.append(line or limit)
     if len(starts) == 1:
         yield document
         return

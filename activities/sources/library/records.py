@@ -74,29 +74,29 @@ def records_in(value: JsonValue) -> Iterator[JsonValue]:
     yield value
 
 
-def read_record(value: JsonValue, where: str) -> Evidence:
-    """One record as evidence. Raises Unreadable when it is not an object or holds nothing to quote."""
+def read_record(value: JsonValue, file: str) -> Evidence:
+    """Read one record as evidence. Raises Unreadable when it is not an object or holds nothing to quote."""
     if not isinstance(value, dict):
         raise Unreadable("a record is not a JSON object")
     record: Record = {_name(key): item for key, item in value.items()}
-    text, named = _text(record)
+    text, field = _text(record)
     title = plain(_string(record, *TITLES))
     ids = _identifiers(record)
     terms = _strings(record, "mesh", "meshes", "mesh_terms", "keywords")
     types = _strings(record, "publication_types", "publication_type")
-    full_text = _full_text(record, text, named, ids)
+    full_text = _full_text(record, text, field, ids)
     kind = _EVIDENCE_TYPES.get(_string(record, "evidence_type").casefold()) or stated_type(types)
-    because = "stated by the record" if kind else ""
+    reason = "stated by the record" if kind else ""
     venue = _string(record, "venue", "journal", "container_title", "source_title", "publication_title")
     if kind is None and is_preprint(venue, ids.doi):
-        kind, because = "preprint", f"venue: {venue or ids.doi}"
+        kind, reason = "preprint", f"venue: {venue or ids.doi}"
     if kind is None:
-        kind, because = indexed_type(terms)
+        kind, reason = indexed_type(terms)
     if kind is None:
         kind = "document" if full_text else "article"
     standing = _STANDINGS.get(_string(record, "standing").casefold(), "unknown")
-    facts = {"file": where, "mesh": "; ".join(terms), "evidence_type_from": because}
-    flagged = any(_is_true(record.get(name)) for name in ("retracted", "is_retracted"))
+    facts = {"file": file, "mesh": "; ".join(terms), "evidence_type_from": reason}
+    is_retracted = any(_is_true(record.get(name)) for name in ("retracted", "is_retracted"))
     evidence = Evidence(
         evidence_id=identifiers.evidence_id(ids, title + "\n" + text),
         source="library",
@@ -108,14 +108,14 @@ def read_record(value: JsonValue, where: str) -> Evidence:
         identifiers=ids,
         url=_web_address(_string(record, "url", "link")),
         evidence_type=kind,
-        standing="retracted" if flagged else standing,
+        standing="retracted" if is_retracted else standing,
         full_text=full_text,
         facts={key: fact for key, fact in facts.items() if fact},
     )
-    marked = read_marks(evidence, types)
-    if marked is None:
+    marked_record = read_marks(evidence, types)
+    if marked_record is None:
         return evidence.replace(facts={**evidence.facts, "notice": notice_of(evidence, types)})
-    return marked
+    return marked_record
 
 
 def _web_address(text: str) -> str | None:
@@ -128,7 +128,7 @@ def _name(key: str) -> str:
 
 
 def has_text(columns: Sequence[str]) -> bool:
-    """Whether these are the names of fields with a title and a text."""
+    """Tell whether these are the names of fields with a title and a text."""
     names = {_name(column) for column in columns}
     return bool(names & set(TEXTS)) and bool(names & set(TITLES))
 
@@ -136,8 +136,8 @@ def has_text(columns: Sequence[str]) -> bool:
 def is_row(record: Record) -> bool:
     """Tell whether a record is a row of a table: it has no text and no identifier of a work."""
     plain = {_name(key): item for key, item in record.items()}
-    is_told = any(_prose(plain.get(name)) for name in TEXTS)
-    return not is_told and _identifiers(plain).replace(url=None) == Identifiers()
+    has_prose = any(_prose(plain.get(name)) for name in TEXTS)
+    return not has_prose and _identifiers(plain).replace(url=None) == Identifiers()
 
 
 TEXTS = ("text", "abstract", "abstract_note", "body", "content", "full_text", "contexts")
@@ -169,14 +169,14 @@ def _prose(value: JsonValue) -> str:
     return text.encode("utf-8", errors="replace").decode("utf-8")
 
 
-def _full_text(record: Record, text: str, named: str, ids: Identifiers) -> bool:
+def _full_text(record: Record, text: str, field: str, ids: Identifiers) -> bool:
     value = record.get("full_text")
     if isinstance(value, bool):
         return value
-    if named in ("abstract", "abstract_note", "contexts"):
+    if field in ("abstract", "abstract_note", "contexts"):
         return False
     identifier = ids.pmid or ids.doi or ids.arxiv
-    return not (identifier and len(text) < ABSTRACT_CHARS and named == "text")
+    return not (identifier and len(text) < ABSTRACT_CHARS and field == "text")
 
 
 def _identifiers(record: Record) -> Identifiers:
@@ -212,16 +212,16 @@ def _person(value: JsonValue) -> str:
         return "" if _NOTHING.fullmatch(value) else value.strip()
     if not isinstance(value, dict):
         return ""
-    whole = _string(value, "name", "full_name", "literal")
+    full_name = _string(value, "name", "full_name", "literal")
     parts = (_string(value, "given", "first", "first_name"), _string(value, "family", "last", "last_name"))
-    return whole or " ".join(part for part in parts if part)
+    return full_name or " ".join(part for part in parts if part)
 
 
 def _year(record: Record) -> int | None:
     for name in ("year", "publication_year", "date", "publication_date", "pub_date", "published", "issued"):
         value = record.get(name)
-        dated = value.get("date-parts") if isinstance(value, dict) else None  # CSL JSON
-        if year := year_of(str(dated) if dated else _string(record, name)):
+        date_parts = value.get("date-parts") if isinstance(value, dict) else None  # CSL JSON
+        if year := year_of(str(date_parts) if date_parts else _string(record, name)):
             return year
     return None
 

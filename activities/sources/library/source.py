@@ -17,7 +17,7 @@ from activities.sources import names
 from activities.sources.base import Exchange, Report, current_report
 from activities.sources.filters import passes
 from activities.sources.http.client import Http
-from activities.sources.library.store import Changed
+from activities.sources.library.store import FolderChanged
 
 if TYPE_CHECKING:
     from activities.sources.library.index import Libraries, LibraryIndex
@@ -86,22 +86,22 @@ class LibrarySource:
         yield await readers().in_thread(lambda stop: self._search(libraries, query, stop, report))
 
     def _search(self, libraries: "Libraries", query: Query, stop: Stop, report: Report | None) -> Exchange:
-        named = query.filters.options.get("library")
-        folder = Path(named) if named else (self._folder or SAMPLE)
+        option = query.filters.options.get("library")
+        folder = Path(option) if option else (self._folder or SAMPLE)
         index, matches, hits, absent = self._matches(libraries, folder, query, stop, report)
         documents = [item.document for item in matches]
         origin = (Provenance(source="library", query=query.text),)
         details = []
         if index.set_aside:
-            details.append(_unread([item.name for item in index.set_aside]))
-        if cut := sum("cut" in document.facts for document in documents):
-            details.append(f"{cut} of the documents found were not read whole")
-        if waiting := index.waiting(query.text):
+            details.append(_unread_note([item.name for item in index.set_aside]))
+        if cut_count := sum("cut" in document.facts for document in documents):
+            details.append(f"{cut_count} of the documents found were not read whole")
+        if count := index.count_waiting(query.text):
             details.append(
-                f"{waiting:,} of {index.count:,} documents are not encoded yet and were chosen by words"
+                f"{count:,} of {index.count:,} documents are not encoded yet and were chosen by words"
             )
-        if others := index.not_encoded(query.text):
-            details.append(f"no encoder knows the language {', '.join(others)}: words alone chose documents")
+        if codes := index.languages_not_encoded(query.text):
+            details.append(f"no encoder knows the language {', '.join(codes)}: words alone chose documents")
         if not index.count:
             details.append(f"{folder} holds no documents that can be read")
         return Exchange(
@@ -117,7 +117,7 @@ class LibrarySource:
     def _matches(
         self, libraries: "Libraries", folder: Path, query: Query, stop: Stop, report: Report | None
     ) -> "tuple[LibraryIndex, list[Item], int, tuple[AbsentWord, ...]]":
-        whole = int(query.filters.options.get(WHOLE, 0))
+        max_whole = int(query.filters.options.get(WHOLE, 0))
 
         def fits(document: Evidence) -> bool:
             return passes(document, query.filters)
@@ -128,18 +128,18 @@ class LibrarySource:
             index = libraries.open(folder, stop, report)
             try:
                 absent = index.absent(query.text)
-                instead = [name for word in absent for name in word.instead]
-                text = " ".join((query.text, *instead))
-                return index, *index.search(text, query.limit, fits, whole=whole), absent
-            except (Changed, sqlite3.DatabaseError) as error:
+                replacements = [name for word in absent for name in word.instead]
+                text = " ".join((query.text, *replacements))
+                return index, *index.search(text, query.limit, fits, max_whole=max_whole), absent
+            except (FolderChanged, sqlite3.DatabaseError) as error:
                 # another process has read a changed file meanwhile, or removed the file that is open here
                 log.info("library_opened_again", folder=folder.name, error=str(error))
                 libraries.forget(index)
         raise Unavailable(f"the index of {folder.name} changes while it is searched; search again later")
 
 
-def _unread(names: Sequence[str]) -> str:
-    """Which files or records could not be read, by name; the worker's log has the reasons."""
-    more = f" and {len(names) - 3} more" if len(names) > 3 else ""
+def _unread_note(names: Sequence[str]) -> str:
+    """Name the files or records that could not be read; the worker's log has the reasons."""
+    remainder = f" and {len(names) - 3} more" if len(names) > 3 else ""
     count = counted(len(names), "file or record", "files or records")
-    return f"{count} of the library could not be read, or only in part: {', '.join(names[:3])}{more}"
+    return f"{count} of the library could not be read, or only in part: {', '.join(names[:3])}{remainder}"

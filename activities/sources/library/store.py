@@ -60,7 +60,7 @@ class Contents:
     set_aside: tuple[SetAside, ...]
 
 
-class Changed(Exception):
+class FolderChanged(Exception):
     """Another process has read a changed file meanwhile: open the folder again."""
 
 
@@ -70,7 +70,7 @@ class Store:
     def __init__(self, place: Path | None, speech_model: str = "") -> None:
         """Open or create the file at `place`, or a store in memory. Raises OSError, sqlite3.Error."""
         self.place = place
-        self._described: dict[int, list[int]] = {}
+        self._other_records: dict[int, list[int]] = {}
         """Number of a document that is searched -> those of other records of the work."""
         self._speech_model = speech_model
         if place is not None:
@@ -95,14 +95,14 @@ class Store:
 
         Raises Stopped, sqlite3.Error.
         """
-        listed = {_key(file): place for place, file in enumerate(listing.files)}
-        with self.writing():
-            for path in self._stamps().keys() - listed.keys():
+        places = {_key(file): place for place, file in enumerate(listing.files)}
+        with self.transaction():
+            for path in self._stamps().keys() - places.keys():
                 self._forget(path)
         self.read(listing.files, stop, report)
-        with self.writing():
+        with self.transaction():
             self._database.executemany(
-                "UPDATE files SET place = ?2 WHERE path = ?1 AND place IS NOT ?2", listed.items()
+                "UPDATE files SET place = ?2 WHERE path = ?1 AND place IS NOT ?2", places.items()
             )
 
     def read(
@@ -111,11 +111,11 @@ class Store:
         """Read those of these files that are new or have changed. Raises Stopped, sqlite3.Error."""
         stored = self._stamps()
         missing = [file for file in files if stored.get(_key(file)) != _stamp(file)]
-        for done, file in enumerate(missing, start=len(files) - len(missing)):
+        for count, file in enumerate(missing, start=len(files) - len(missing)):
             if stop is not None and stop.asked:
                 raise Stopped
             if report is not None:
-                report(done, len(files))
+                report(count, len(files))
             if not self._has(file):  # another process may have read it
                 self._read(file, stop)
 
@@ -126,40 +126,40 @@ class Store:
 
     def _stamps(self) -> dict[bytes, tuple[str, int, int]]:
         rows = self.rows("SELECT path, name, size, mtime FROM files")
-        return {bytes(at): (name, size, mtime) for at, name, size, mtime in rows}
+        return {bytes(path): (name, size, mtime) for path, name, size, mtime in rows}
 
     def _read(self, file: FileStamp, stop: Stop | None) -> None:
         path = _key(file)
-        whole = kind_of(file.name) in WHOLE
+        is_whole = kind_of(file.name) in WHOLE
         items = documents_of(file, stop, self._speech_model)
-        first = list(itertools.islice(items, AT_ONCE))  # reads a whole file: others need not wait yet
-        with self.writing():
+        beginning = list(itertools.islice(items, AT_ONCE))  # reads a whole file: others need not wait yet
+        with self.transaction():
             if self._has(file):  # another process was faster; its documents are searched by their numbers
                 return
             self._forget(path)
-            lacking = cut = False
-            for item in itertools.islice(itertools.chain(first, items), MAX_DOCUMENTS + 1):
+            is_lacking = is_cut = False
+            for item in itertools.islice(itertools.chain(beginning, items), MAX_DOCUMENTS + 1):
                 if isinstance(item, SetAside):
-                    lacking = lacking or item.lacking
+                    is_lacking = is_lacking or item.lacking
                     self._set_aside(path, item.name, item.reason)
                     continue
-                if whole and not cut and (left_out := item.facts.get("cut")):
-                    self._set_aside(path, file.name, left_out)
-                    cut = True
-                item = _dated(item.replace(language=item.language or language_of(item.text)))
+                if is_whole and not is_cut and (note := item.facts.get("cut")):
+                    self._set_aside(path, file.name, note)
+                    is_cut = True
+                item = _with_date(item.replace(language=item.language or language_of(item.text)))
                 digest = hashlib.blake2b(item.text.encode(), digest_size=16).digest()
                 self._database.execute(
                     "INSERT INTO documents"
                     " (path, evidence_id, whole, full_text, digest, letters, language, body)"
                     " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
                     (
-                        *(path, item.evidence_id, whole, item.full_text, digest, len(item.text)),
+                        *(path, item.evidence_id, is_whole, item.full_text, digest, len(item.text)),
                         *(item.language, item.model_dump_json()),
                     ),
                 )
             name, size, mtime = _stamp(file)
             # what lacks a library is tried again when the folder is next opened
-            stamp = (name, size, NEVER if lacking else mtime)
+            stamp = (name, size, NEVER if is_lacking else mtime)
             self._database.execute("INSERT INTO files VALUES (?, ?, ?, ?, ?)", (path, *stamp, None))
 
     def _set_aside(self, path: bytes, name: str, reason: str) -> None:
@@ -173,7 +173,7 @@ class Store:
             self._database.execute(f"DELETE FROM {table} WHERE path = ?", (path,))  # noqa: S608 - our own names
 
     def contents(self) -> Contents:
-        """Which documents are searched, in the order of the folder's files.
+        """Return the documents that are searched, in the order of the folder's files.
 
         Of those with the same evidence id the fullest text is, described by what the others know of it, and
         of a file and a record with the same text, as an entry of a bibliography and its attachment, the
@@ -186,60 +186,60 @@ class Store:
         for number, evidence_id, _, full_text, letters, *_ in rows:
             if (full_text, letters) > fullest.get(evidence_id, (-1, -1, 0))[:2]:
                 fullest[evidence_id] = (full_text, letters, number)
-        chosen = {number for *_, number in fullest.values()}
-        texts = {digest for number, _, whole, *_, digest, _ in rows if not whole and number in chosen}
+        works = {number for *_, number in fullest.values()}
+        texts = {digest for number, _, is_whole, *_, digest, _ in rows if not is_whole and number in works}
         by_file: dict[str, list[int]] = {}
-        described: dict[int, list[int]] = {}
-        for number, evidence_id, whole, _, _, digest, name in rows:
-            if number not in chosen:
-                described.setdefault(fullest[evidence_id][2], []).append(number)
-            elif not whole or digest not in texts:
+        other_records: dict[int, list[int]] = {}
+        for number, evidence_id, is_whole, _, _, digest, name in rows:
+            if number not in works:
+                other_records.setdefault(fullest[evidence_id][2], []).append(number)
+            elif not is_whole or digest not in texts:
                 by_file.setdefault(name, []).append(number)
                 texts.add(digest)
-        self._described = described
-        aside = [
+        self._other_records = other_records
+        set_aside = [
             SetAside(*row) for row in self.rows(f"SELECT s.name, s.reason {_IN_ORDER.format('set_aside s')}")
         ]
         numbers: list[int] = []
-        for name, of_file in by_file.items():
+        for name, file_numbers in by_file.items():
             places = MAX_DOCUMENTS - len(numbers)
-            if places < len(of_file):
+            if places < len(file_numbers):
                 reason = (
-                    f"the first {places:,} of its {len(of_file):,} documents are searched: "
+                    f"the first {places:,} of its {len(file_numbers):,} documents are searched: "
                     f"a library holds at most {MAX_DOCUMENTS:,}; part the folder"
                 )
-                aside.append(SetAside(name, reason))
-            numbers += of_file[:places]
-        return Contents(tuple(numbers), tuple(aside))
+                set_aside.append(SetAside(name, reason))
+            numbers += file_numbers[:places]
+        return Contents(tuple(numbers), tuple(set_aside))
 
     def languages(self) -> tuple[str, ...]:
         """List the languages of the documents, without those of next to none of them."""
         return main_languages(dict(self.rows("SELECT language, count(*) FROM documents GROUP BY language")))
 
     def documents(self, numbers: Sequence[int]) -> Iterator[Evidence]:
-        """Yield the documents with these numbers, in this order. Raises Changed."""
+        """Yield the documents with these numbers, in this order. Raises FolderChanged."""
         for start in range(0, len(numbers), AT_ONCE):
-            asked = numbers[start : start + AT_ONCE]
-            marks = ", ".join("?" * len(asked))
+            batch = numbers[start : start + AT_ONCE]
+            marks = ", ".join("?" * len(batch))
             bodies = dict(
-                self.rows(f"SELECT number, body FROM documents WHERE number IN ({marks})", asked)  # noqa: S608 - only marks
+                self.rows(f"SELECT number, body FROM documents WHERE number IN ({marks})", batch)  # noqa: S608 - only marks
             )
-            if len(bodies) < len(asked):
-                raise Changed("the folder has changed since it was listed")
-            for number in asked:
+            if len(bodies) < len(batch):
+                raise FolderChanged("the folder has changed since it was listed")
+            for number in batch:
                 document = Evidence.model_validate_json(bodies[number])
-                for other in self._described.get(number, ()):
+                for other in self._other_records.get(number, ()):
                     for (body,) in self.rows("SELECT body FROM documents WHERE number = ?", (other,)):
-                        document = _described(document, Evidence.model_validate_json(body))
+                        document = _with_fields_of(document, Evidence.model_validate_json(body))
                 yield document
 
     def rows(self, statement: str, values: Sequence[object] = ()) -> list[tuple[Any, ...]]:
-        """All rows of a statement. Raises sqlite3.Error."""
+        """Return all rows of a statement. Raises sqlite3.Error."""
         with self._lock:
             return self._database.execute(statement, values).fetchall()
 
     @contextlib.contextmanager
-    def writing(self, *, at_once: bool = False) -> Iterator[sqlite3.Connection]:
+    def transaction(self, *, at_once: bool = False) -> Iterator[sqlite3.Connection]:
         """Yield a transaction that is taken back when the body fails. Raises sqlite3.Error.
 
         `at_once` fails where another process writes."""
@@ -257,7 +257,7 @@ class Store:
             self._database.execute("COMMIT")
 
 
-def _described(document: Evidence, other: Evidence) -> Evidence:
+def _with_fields_of(document: Evidence, other: Evidence) -> Evidence:
     """Return a document with what another record of the work knows and it does not name itself."""
     changes: dict[str, object] = {}
     if document.facts.get("title_from") == "file name" and other.title:
@@ -280,10 +280,10 @@ def _stamp(file: FileStamp) -> tuple[str, int, int]:
     return file.name, file.size, file.mtime_ns
 
 
-def _dated(document: Evidence) -> Evidence:
+def _with_date(document: Evidence) -> Evidence:
     """Return the document with the date in its head, which says more than its file does."""
     if document.evidence_type != "document" or document.facts.get("date_from") == "header":
         return document
-    day = date_of_head(document.text, document.language or ENGLISH)
-    facts = {**document.facts, "date": day, "date_from": "text"}
-    return document.replace(facts=facts, year=int(day[:4])) if day else document
+    date = date_of_head(document.text, document.language or ENGLISH)
+    facts = {**document.facts, "date": date, "date_from": "text"}
+    return document.replace(facts=facts, year=int(date[:4])) if date else document

@@ -24,7 +24,7 @@ from activities.sources.library.index import KEPT_DAYS, Libraries, LibraryIndex
 from activities.sources.library.overview import files_of
 from activities.sources.library.reading import SetAside
 from activities.sources.library.source import SAMPLE, WHOLE, LibrarySource
-from activities.sources.library.store import Changed
+from activities.sources.library.store import FolderChanged
 from activities.text.embeddings import Vectors, embedder
 from tests.libraries import read_folder
 
@@ -284,7 +284,7 @@ async def test_the_languages_of_a_new_folder_are_told_before_it_is_searched(
     )
     counting = Counting(monkeypatch)
     library = source(tmp_path, folder)
-    monkeypatch.setattr(index, "TOLD_BY", 1)
+    monkeypatch.setattr(index, "MAX_PROBES", 1)
     assert library.languages(folder) == ("de",)
     assert counting.files == ["heart.txt"]
     assert (await ask(library, "Colchicin Herzinfarkt")).records
@@ -321,7 +321,7 @@ async def test_a_file_changed_by_another_process_meanwhile_is_found(tmp_path: Pa
     before = mine.open(folder)
     (folder / "heart.txt").write_text("Rewritten: colchicine again.")
     other.open(folder)
-    with pytest.raises(Changed):
+    with pytest.raises(FolderChanged):
         before.search("colchicine", 5)
     assert [found.document.text for found in mine.open(folder).search("rewritten", 5)[0]] == [
         "Rewritten: colchicine again."
@@ -402,7 +402,7 @@ async def test_a_search_of_an_index_that_always_changes_ends(
 
     def search(_: LibraryIndex, query: str, *__: object, **___: object) -> None:
         searches.append(query)
-        raise Changed if len(searches) < 50 else RuntimeError("it goes on for ever")
+        raise FolderChanged if len(searches) < 50 else RuntimeError("it goes on for ever")
 
     monkeypatch.setattr(LibraryIndex, "search", search)
     with pytest.raises(Unavailable, match="changes while it is searched"):
