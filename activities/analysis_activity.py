@@ -56,10 +56,10 @@ class AnalysisActivities:
         async with reporting_errors("program_failed", run_id=step.run_id):
             analysis = Analysis.model_validate_json(await self._store.get_bytes(step.blob))
             try:
-                done = await asyncio.to_thread(run_generated, step.program, effects_in(analysis))
+                result = await asyncio.to_thread(run_generated, step.program, effects_in(analysis))
             except NotInstalled as error:
                 return Analysed(blob=step.blob, no_programs=str(error))
-            return await self._stored(with_generated(analysis, done.replace(model=step.model)))
+            return await self._stored(with_generated(analysis, result.replace(model=step.model)))
 
     async def _stored(self, analysis: Analysis, works: int = 0) -> Analysed:
         blob = await self._store.put_bytes(analysis.model_dump_json().encode())
@@ -82,16 +82,16 @@ def _analysis(step: AnalyseInput, texts: dict[str, str]) -> Analysis:
     from activities.analysis.meta_analysis import analyse_effects
 
     names = {r.evidence_id: f"{r.title} ({r.year})" if r.year else r.title for r in step.evidence}
-    effects, unread = effects_of(step.table, texts, names)
-    return analyse_effects([*step.effects, *effects], expected=step.expected, unread=unread)
+    effects, unreadable = effects_of(step.table, texts, names)
+    return analyse_effects([*step.effects, *effects], expected=step.expected, unread=unreadable)
 
 
 def _for_program(analysis: Analysis) -> tuple[NotPooled, ...]:
     """Effects with sound numbers that were not pooled, without their quotes; none where fewer than two."""
     effects = [
-        NotPooled(effect=pooled.effect.replace(quote=""), reason=pooled.reason)
-        for pooled in analysis.not_pooled
-        if pooled.reason in USABLE and (pooled.effect.estimate is not None or pooled.effect.arms is not None)
+        NotPooled(effect=row.effect.replace(quote=""), reason=row.reason)
+        for row in analysis.not_pooled
+        if row.reason in USABLE and (row.effect.estimate is not None or row.effect.arms is not None)
     ]
     return tuple(effects[:MAX_ANALYST_EFFECTS]) if len(effects) > 1 else ()
 

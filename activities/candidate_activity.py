@@ -32,5 +32,5 @@ class CandidateActivities:
                     raise failure
             findings = result.findings
             blob = await self._store.put_bytes(findings.model_dump_json().encode())
-            present = sum(entry.status == "found" for entry in findings.fields)
-            return LookedUp(name=findings.name, blob=blob, found=present, silent=tuple(findings.silent))
+            count = sum(entry.status == "found" for entry in findings.fields)
+            return LookedUp(name=findings.name, blob=blob, found=count, silent=tuple(findings.silent))

@@ -55,21 +55,21 @@ def parse_keys(text: str) -> tuple[Key, ...]:
     """
     keys: list[Key] = []
     for number, part in enumerate(filter(None, re.split(r"[,\s]+", text)), 1):
-        name, colon, encoded = part.partition(":")
+        name, colon, value = part.partition(":")
         if not colon or not _NAME.fullmatch(name):
             raise CodecError(
                 f"{VARIABLE}: entry {number} is not `id:key`; an id is letters, digits, . _ and -"
             )
         try:
-            secret = base64.b64decode(encoded, validate=True)
+            secret = base64.b64decode(value, validate=True)
         except binascii.Error:
             raise CodecError(f"{VARIABLE}: the key {name} is not base64") from None
         if len(secret) != KEY_BYTES:
             raise CodecError(f"{VARIABLE}: the key {name} has {len(secret)} bytes; {KEY_BYTES} are needed")
-        if any(name == other.name for other in keys):
+        if any(name == key.name for key in keys):
             raise CodecError(f"{VARIABLE}: the id {name} is given twice")
         keys.append(Key(name, secret))
-        credentials.register([encoded])
+        credentials.register([value])
     return tuple(keys)
 
 
@@ -119,8 +119,8 @@ class AesGcmCodec(PayloadCodec):
 
     def _encrypted(self, payload: Payload) -> Payload:
         nonce, name = os.urandom(NONCE_BYTES), self._current.encode()
-        sealed = self._ciphers[self._current].encrypt(nonce, payload.SerializeToString(), name)
-        return Payload(metadata={"encoding": ENCODING, KEY_ID: name}, data=nonce + sealed)
+        data = self._ciphers[self._current].encrypt(nonce, payload.SerializeToString(), name)
+        return Payload(metadata={"encoding": ENCODING, KEY_ID: name}, data=nonce + data)
 
     def _decrypted(self, payload: Payload) -> Payload:
         if payload.metadata.get("encoding") != ENCODING:
@@ -130,11 +130,11 @@ class AesGcmCodec(PayloadCodec):
         name = payload.metadata.get(KEY_ID, b"")
         cipher = self._ciphers.get(name.decode(errors="replace"))
         if cipher is None:
-            named = name.decode(errors="replace")
-            raise CodecError(f"a payload is encrypted with the key {named!r}, which is not in {VARIABLE}")
-        nonce, sealed = payload.data[:NONCE_BYTES], payload.data[NONCE_BYTES:]
+            label = name.decode(errors="replace")
+            raise CodecError(f"a payload is encrypted with the key {label!r}, which is not in {VARIABLE}")
+        nonce, data = payload.data[:NONCE_BYTES], payload.data[NONCE_BYTES:]
         try:
-            return Payload.FromString(cipher.decrypt(nonce, sealed, name))
+            return Payload.FromString(cipher.decrypt(nonce, data, name))
         except InvalidTag:
             raise CodecError(
                 f"a payload does not fit the key {name.decode()!r}: it was changed, or the key is another one"

@@ -79,8 +79,8 @@ def days_of(texts: Iterable[str], language: str = ENGLISH) -> set[date]:
     """Return the dates of texts; one without a year (`9 June`) is that day of each year of the others."""
     days = [day for text in texts for _, _, *day in _days(text, language)]
     years = {year for year, *_ in days if year}
-    every = (_made(y, month, day) for year, month, day in days for y in ([year] if year else years))
-    return set(filter(None, every))
+    dates = (_made(y, month, day) for year, month, day in days for y in ([year] if year else years))
+    return set(filter(None, dates))
 
 
 def days_in(text: str, language: str = ENGLISH) -> list[str]:
@@ -102,37 +102,37 @@ def ranges_apart(text: str, language: str = ENGLISH) -> str:
 def _days(text: str, language: str) -> Iterator[_Day]:
     """Yield the days of a text in order; every number is looked at once, with what stands beside it."""
     months, endings = _months(language), _endings(language)
-    plain = text.replace("\u00df", "s").casefold()
-    is_as_long = len(plain) == len(text)  # so that each character stands in its place
+    folded = text.replace("\u00df", "s").casefold()
+    is_as_long = len(folded) == len(text)  # so that each character stands in its place
     end = 0
-    for number in _SIDE.finditer(plain if is_as_long else text):
-        start, behind = number.span()
-        if start < end or behind - start not in (1, 2, 4):
+    for number in _SIDE.finditer(folded if is_as_long else text):
+        start, number_end = number.span()
+        if start < end or number_end - start not in (1, 2, 4):
             continue
-        sign, near, following = number.groups()
-        before = plain[max(start - 5, 0) : max(start - 1, 0)].rstrip(".")[-3:]
+        sign, first_word, second_word = number.groups()
+        prefix = folded[max(start - 5, 0) : max(start - 1, 0)].rstrip(".")[-3:]
         # most numbers of a text have nothing of a day beside them
-        if is_as_long and not (sign or near in months or following in months or before in endings):
+        if is_as_long and not (sign or first_word in months or second_word in months or prefix in endings):
             continue
-        found = _in_figures(text, start, language) or (
-            behind - start < 4 and _with_month(text, start, behind, months)
+        match = _in_figures(text, start, language) or (
+            number_end - start < 4 and _with_month(text, start, number_end, months)
         )
-        if found and 1 <= found[3] <= 12 and 1 <= found[4] <= 31:
-            first = _FIRST_DAY.search(text, max(start - BEFORE, end), start)
-            if found[0] == start and first and 0 < int(first[1]) < found[4]:
-                yield first.start(), first.end(1), 0, found[3], int(first[1])
-            end = found[1]
-            yield found
+        if match and 1 <= match[3] <= 12 and 1 <= match[4] <= 31:
+            range_start = _FIRST_DAY.search(text, max(start - BEFORE, end), start)
+            if match[0] == start and range_start and 0 < int(range_start[1]) < match[4]:
+                yield range_start.start(), range_start.end(1), 0, match[3], int(range_start[1])
+            end = match[1]
+            yield match
 
 
 def _in_figures(text: str, start: int, language: str) -> _Day | None:
     if match := _ISO.match(text, start) or _UNSPACED.match(text, start):
         return start, match.end(), int(match[1] or 0), int(match[2]), int(match[3])
     if match := _NUMERIC.match(text, start):
-        first, second = int(match[1]), int(match[4])
-        month_first = second > 12 >= first
-        if month_first or first > 12 or first == second or language != ENGLISH or match[2] == ".":
-            day, month = (second, first) if month_first else (first, second)
+        left, right = int(match[1]), int(match[4])
+        month_first = right > 12 >= left
+        if month_first or left > 12 or left == right or language != ENGLISH or match[2] == ".":
+            day, month = (right, left) if month_first else (left, right)
             year = _short_year(match, language) if match["short"] else int(match["year"])
             return (start, match.end(), year, month, day) if year else None
     match = _WITHOUT_YEAR.match(text, start)
@@ -156,20 +156,20 @@ def _short_year(date: re.Match[str], language: str) -> int:
 def _with_month(text: str, start: int, end: int, months: dict[str, int]) -> _Day | None:
     """Return the day that a number is with the name of a month behind it or before."""
     day = int(text[start:end])
-    found: _Day | None = None
-    if behind := _MONTH_BEHIND.match(text, end):
+    result: _Day | None = None
+    if month_after := _MONTH_BEHIND.match(text, end):
         for name in ("near", "next"):
-            if month := months.get((behind[name] or "").casefold()):
-                if year := _YEAR_BEHIND_MONTH.match(text, behind.end(name)):
+            if month := months.get((month_after[name] or "").casefold()):
+                if year := _YEAR_BEHIND_MONTH.match(text, month_after.end(name)):
                     return start, year.end(), int(year[1]), month, day
-                found = start, behind.end(name), 0, month, day
+                result = start, month_after.end(name), 0, month, day
                 break
-    before = _MONTH_BEFORE.search(text, max(start - BEFORE, 0), start)
-    if before and (month := months.get(before[1].casefold())):
+    month_before = _MONTH_BEFORE.search(text, max(start - BEFORE, 0), start)
+    if month_before and (month := months.get(month_before[1].casefold())):
         if year := _YEAR_BEHIND_DAY.match(text, end):
-            return before.start(), year.end(), int(year[1]), month, day
-        found = found or (before.start(), end, 0, month, day)
-    return found
+            return month_before.start(), year.end(), int(year[1]), month, day
+        result = result or (month_before.start(), end, 0, month, day)
+    return result
 
 
 def _made(year: int, month: int, day: int) -> date | None:

@@ -51,18 +51,18 @@ def open_store(url: str) -> ObjectStore:
         return from_url(url)
     except (OSError, ValueError, BaseError) as error:
         # without the parsed address that obstore prints below it
-        why = next(iter(str(error).splitlines()), type(error).__name__)
-        where = without_credentials(url)
-        raise StoreError(f"cannot open the evidence store at {where}: {why}") from error
+        reason = next(iter(str(error).splitlines()), type(error).__name__)
+        address = without_credentials(url)
+        raise StoreError(f"cannot open the evidence store at {address}: {reason}") from error
 
 
 class EvidenceStore:
     """Content-addressed blobs, and a small keyed area for answers already paid for."""
 
-    def __init__(self, store: ObjectStore, where: str = "here", folder: Path | None = None) -> None:
+    def __init__(self, store: ObjectStore, place: str = "here", folder: Path | None = None) -> None:
         """`folder` is that of a store on this machine."""
         self._store = store
-        self._where = where
+        self._place = place
         self._folder = folder
         self._memory: dict[str, bytes] = {}
 
@@ -108,7 +108,7 @@ class EvidenceStore:
         data = await self.get_named(key)
         if data is None:
             raise StoreError(
-                f"{key} is not in the evidence store {self._where}; workers and commands need the same store "
+                f"{key} is not in the evidence store {self._place}; workers and commands need the same store "
                 "(DETERMINATOR_STORE_URL)"
             )
         digest = key.rsplit("/", 1)[-1].split(".", 1)[0]
@@ -126,7 +126,7 @@ class EvidenceStore:
             async for page in obstore.list(self._store, prefix="blobs", chunk_size=1000):
                 keys += [str(item["path"]) for item in page]
         except BaseError as error:
-            raise StoreError(f"cannot list the evidence store {self._where}: {error}") from error
+            raise StoreError(f"cannot list the evidence store {self._place}: {error}") from error
         return keys
 
     async def put(self, evidence: Evidence) -> EvidenceRef:
@@ -164,7 +164,7 @@ class EvidenceStore:
 
     def _not_written(self, name: str, error: Exception) -> StoreError:
         if any(mark in str(error).lower() for mark in NO_SPACE):
-            return StoreError(f"there is no space left for the evidence store {self._where}; free some")
+            return StoreError(f"there is no space left for the evidence store {self._place}; free some")
         return StoreError(f"cannot write {name} to the evidence store: {error}")
 
     async def put_named(self, name: str, data: bytes) -> None:

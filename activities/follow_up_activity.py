@@ -29,15 +29,15 @@ class FollowUpActivities:
         Retracted work is left out.
         """
         async with reporting_errors("evidence_not_imported", run_id=earlier.run_id):
-            listed = await refs_in(self._store, earlier.blob)
-            usable = [ref for ref in listed if ref.standing != "retracted"][:MAX_ITEMS]
-            texts = await self._store.read_all(usable)
-            readable = [ref for ref, text in zip(usable, texts, strict=True) if isinstance(text, Evidence)]
-            imported = (ref.replace(sections=(), from_run=ref.from_run or earlier.run_id) for ref in readable)
-            missing = len(usable) - len(readable)
+            refs = await refs_in(self._store, earlier.blob)
+            refs = tuple(ref for ref in refs if ref.standing != "retracted")[:MAX_ITEMS]
+            texts = await self._store.read_all(refs)
+            works = [ref for ref, text in zip(refs, texts, strict=True) if isinstance(text, Evidence)]
+            items = (ref.replace(sections=(), from_run=ref.from_run or earlier.run_id) for ref in works)
+            unreadable = len(refs) - len(works)
             question, answer = await self._answered(earlier.run_id)
             return Imported(
-                items=within(imported, MAX_BYTES), unreadable=missing, question=question, answer=answer
+                items=within(items, MAX_BYTES), unreadable=unreadable, question=question, answer=answer
             )
 
     async def _answered(self, run_id: str) -> tuple[str, tuple[str, ...]]:

@@ -77,10 +77,10 @@ class FullTextActivities:
 
             async def read(ref: EvidenceRef, item: Evidence) -> EvidenceRef | None:
                 async with slots:
-                    full = await self._read(item, step.ways)
-                if full is None:
+                    document = await self._read(item, step.ways)
+                if document is None:
                     return None
-                return (await self._store.put(full)).replace(
+                return (await self._store.put(document)).replace(
                     sections=ref.sections, queries=ref.queries, from_run=ref.from_run, standing=ref.standing
                 )
 
@@ -102,13 +102,13 @@ class FullTextActivities:
                 log.info("full_text_not_read", evidence_id=item.evidence_id, way=way, reason=str(error))
                 continue
             if content is not None:
-                text, where, pages = content
-                before = f"{item.text}\n\n"
+                text, origin, pages = content
+                abstract = f"{item.text}\n\n"
                 return item.replace(
-                    text=f"{before}{text[:MAX_CHARS]}",
+                    text=f"{abstract}{text[:MAX_CHARS]}",
                     full_text=True,
-                    facts={**item.facts, FULL_TEXT_FROM: where},
-                    pages=tuple(len(before) + start for start in pages if start < MAX_CHARS),
+                    facts={**item.facts, FULL_TEXT_FROM: origin},
+                    pages=tuple(len(abstract) + start for start in pages if start < MAX_CHARS),
                 )
         return None
 
@@ -120,9 +120,9 @@ class FullTextActivities:
         pmcid = item.identifiers.pmcid
         if pmcid is None:
             return None
-        read = XmlReader(str, read_body_of, (pmcid,), apart=True)
+        reader = XmlReader(str, read_body_of, (pmcid,), apart=True)
         address = f"{self._europepmc}/{pmcid}/fullTextXML"
-        text = await self._http.read("europepmc", read, address, accept=(404,))
+        text = await self._http.read("europepmc", reader, address, accept=(404,))
         return (text, "Europe PMC", ()) if text else None
 
     async def _addresses(self, item: Evidence) -> tuple[str, ...]:
@@ -142,24 +142,24 @@ class FullTextActivities:
 
         Raises SourceError of the last one.
         """
-        failed: SourceError | None = None
+        failure: SourceError | None = None
         for address in dict.fromkeys(filter(None, addresses)):
             try:
                 page = await self._pages.read(address)
             except SourceError as error:
-                failed = error
+                failure = error
                 continue
             text = page.text.text
             if len(text) >= max(MIN_CHARS, 2 * len(item.text)) and has_title(text, item.title):
                 return text, page.url, page.text.pages
-        if failed is not None:
-            raise failed
+        if failure is not None:
+            raise failure
         return None
 
 
 def _addresses_in(body: Json) -> tuple[str, ...]:
     """Return what https://unpaywall.org/data-format says of a DOI: PDF files first, then the best page."""
-    best = Json(body.at("/best_oa_location") or {})
-    files = (place.text("/url_for_pdf") for place in (best, *body.objects("/oa_locations")))
-    urls = dict.fromkeys(filter(None, (*files, best.text("/url"))))
+    best_place = Json(body.at("/best_oa_location") or {})
+    files = (place.text("/url_for_pdf") for place in (best_place, *body.objects("/oa_locations")))
+    urls = dict.fromkeys(filter(None, (*files, best_place.text("/url"))))
     return tuple(urls)[:MAX_ADDRESSES]

@@ -36,12 +36,12 @@ async def heartbeating(details: Callable[[], object | None] | None = None) -> As
         return
 
     async def beat() -> None:
-        every = timeout.total_seconds() / 3
-        await asyncio.sleep(min(FIRST_SECONDS, every))
+        interval = timeout.total_seconds() / 3
+        await asyncio.sleep(min(FIRST_SECONDS, interval))
         while True:
             detail = details() if details else None
             activity.heartbeat(*(() if detail is None else (detail,)))
-            await asyncio.sleep(every)
+            await asyncio.sleep(interval)
 
     task = asyncio.create_task(beat())
     try:
@@ -76,8 +76,8 @@ def seconds_left(info: activity.Info, *, of_step: bool = False) -> float | None:
     `of_step`: how long the step has, with the attempts that follow.
     """
     ends = [
-        begun + limit
-        for begun, limit in (
+        start + limit
+        for start, limit in (
             (info.started_time, None if of_step else info.start_to_close_timeout),
             (info.scheduled_time, info.schedule_to_close_timeout),
         )
@@ -85,8 +85,8 @@ def seconds_left(info: activity.Info, *, of_step: bool = False) -> float | None:
     ]
     if not ends:
         return None
-    left = (min(ends) - datetime.now(UTC)).total_seconds()
-    return max(left - min(HAND_OVER_SECONDS, left * HAND_OVER_SHARE), 0.0)
+    seconds = (min(ends) - datetime.now(UTC)).total_seconds()
+    return max(seconds - min(HAND_OVER_SECONDS, seconds * HAND_OVER_SHARE), 0.0)
 
 
 def on_last_attempt() -> bool:
@@ -100,5 +100,5 @@ def on_last_attempt() -> bool:
 
 def has_timed_out() -> bool:
     """Tell whether the server has given up the attempt under way, and nobody wants it cancelled."""
-    why = activity.cancellation_details() if activity.in_activity() else None
-    return why is not None and (why.timed_out or why.not_found) and not why.cancel_requested
+    reasons = activity.cancellation_details() if activity.in_activity() else None
+    return reasons is not None and (reasons.timed_out or reasons.not_found) and not reasons.cancel_requested

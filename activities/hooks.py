@@ -97,19 +97,19 @@ class LogHook:
     """The default hook: one structured line a call, with the run's id, its time and its cost."""
 
     async def after(self, call: Call, outcome: CallOutcome) -> None:
-        bound = log.bind(
+        call_log = log.bind(
             run_id=call.run_id,
             step=call.name,
             attempt=call.attempt,
             seconds=round(outcome.seconds, 3),
         )
         if outcome.error:
-            bound.warning("call_failed", kind=call.kind, error=outcome.error, cancelled=outcome.cancelled)
+            call_log.warning("call_failed", kind=call.kind, error=outcome.error, cancelled=outcome.cancelled)
         elif call.kind == "search":
-            bound.info("search_done", status=outcome.status, kept=outcome.kept)
+            call_log.info("search_done", status=outcome.status, kept=outcome.kept)
         else:
             usage = outcome.usage
-            bound.info(
+            call_log.info(
                 "model_done",
                 model=outcome.model,
                 tokens=usage.tokens,
@@ -129,8 +129,8 @@ class HookInterceptor(Interceptor):
 
 
 class _Inbound(ActivityInboundInterceptor):
-    def __init__(self, following: ActivityInboundInterceptor, hooks: Sequence[Hook]) -> None:
-        super().__init__(following)
+    def __init__(self, next_inbound: ActivityInboundInterceptor, hooks: Sequence[Hook]) -> None:
+        super().__init__(next_inbound)
         self._hooks = hooks
 
     async def execute_activity(self, input: ExecuteActivityInput) -> Any:  # noqa: A002, ANN401
@@ -143,21 +143,21 @@ class _Inbound(ActivityInboundInterceptor):
             raise to_application_error(veto) from veto
         step = input.args[0]
         if vetoes and isinstance(step, SearchTasks):
-            allowed = tuple(task for place, task in enumerate(step.tasks) if place not in vetoes)
-            step = step.replace(tasks=allowed)
+            tasks = tuple(task for place, task in enumerate(step.tasks) if place not in vetoes)
+            step = step.replace(tasks=tasks)
             input = replace(input, args=[step, *input.args[1:]])  # noqa: A001
-        started = time.monotonic()
+        start = time.monotonic()
         try:
             output = await super().execute_activity(input)
         except BaseException as error:
             for call in calls:
-                await self._after(call, _failed(error, time.monotonic() - started))
+                await self._after(call, _failed(error, time.monotonic() - start))
             raise
         if isinstance(output, HitsOfAll):
             output = _with_stopped(output, calls, vetoes)
-        each = output.answers if isinstance(output, HitsOfAll) else (output,)
-        for call, answer in zip(calls, each, strict=True):
-            await self._after(call, _succeeded(answer, time.monotonic() - started))
+        answers = output.answers if isinstance(output, HitsOfAll) else (output,)
+        for call, answer in zip(calls, answers, strict=True):
+            await self._after(call, _succeeded(answer, time.monotonic() - start))
         return output
 
     async def _veto(self, call: Call) -> Veto | None:

@@ -40,8 +40,8 @@ class Lane(BaseModel):
     def lacks(self, run: Self) -> list[str]:
         """Names of what a worker with these settings lacks for the steps of a run, or has otherwise."""
         names = self.settings.keys() | run.settings.keys()
-        other = {name for name in names if self.settings.get(name) != run.settings.get(name)}
-        return sorted(other | (set(run.keys) - set(self.keys)))
+        differences = {name for name in names if self.settings.get(name) != run.settings.get(name)}
+        return sorted(differences | (set(run.keys) - set(self.keys)))
 
     def keep_in(self, folder: Path) -> None:
         """Note it for workers and commands. Raises OSError."""

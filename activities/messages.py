@@ -54,9 +54,9 @@ class Spoken(Protocol):
 def in_its_language(write: Callable[Concatenate[S, P], R]) -> Callable[Concatenate[S, P], R]:
     """Decorate a function to say messages in the language of its first argument."""
 
-    def spoken_in(it: S, /, *args: P.args, **values: P.kwargs) -> R:
-        with in_language(it.language):
-            return write(it, *args, **values)
+    def spoken_in(subject: S, /, *args: P.args, **values: P.kwargs) -> R:
+        with in_language(subject.language):
+            return write(subject, *args, **values)
 
     return wraps(write)(spoken_in)
 
@@ -115,10 +115,10 @@ def _catalogue(name: str) -> gettext.NullTranslations:
 
     with (FOLDER / f"{name}.po").open("rb") as file:
         catalogue = read_po(file, locale=name)
-    compiled = BytesIO()
-    write_mo(compiled, catalogue)
-    compiled.seek(0)
-    return gettext.GNUTranslations(compiled)
+    file_data = BytesIO()
+    write_mo(file_data, catalogue)
+    file_data.seek(0)
+    return gettext.GNUTranslations(file_data)
 
 
 def _locale() -> str:
@@ -167,10 +167,10 @@ def day(text: str) -> str:
 def moment(text: str) -> str:
     """Write an ISO time in UTC: `21 November 2026, 10:05 UTC`; any other text as it is."""
     try:
-        at = datetime.fromisoformat(text)
+        time = datetime.fromisoformat(text)
     except ValueError:
         return text
-    return f"{day(text)}, {at:%H:%M} UTC" if at.utcoffset() == timedelta() else day(text)
+    return f"{day(text)}, {time:%H:%M} UTC" if time.utcoffset() == timedelta() else day(text)
 
 
 def listed(names: Iterable[str]) -> str:
@@ -201,6 +201,6 @@ def counted(number: int, singular: str, many: str = "") -> str:
 
 def clock(seconds: float) -> str:
     """`1:02:03` or `2:03`."""
-    minutes, rest = divmod(int(seconds), 60)
+    minutes, rest_seconds = divmod(int(seconds), 60)
     hours, minutes = divmod(minutes, 60)
-    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes}:{rest:02}"
+    return f"{hours}:{minutes:02}:{rest_seconds:02}" if hours else f"{minutes}:{rest_seconds:02}"

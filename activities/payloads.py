@@ -93,12 +93,12 @@ class GuardedFailureConverter(DefaultFailureConverter):
             if error.type != PayloadTooLarge.__name__:
                 raise
             failure.Clear()
-            plain = ApplicationError(
+            bare_error = ApplicationError(
                 f"{exception} (its details were left out: {error.message})",
                 type=getattr(exception, "type", None) or type(exception).__name__,
                 non_retryable=True,
             )
-            super().to_failure(plain, payload_converter, failure)
+            super().to_failure(bare_error, payload_converter, failure)
 
 
 DATA_CONVERTER = DataConverter(

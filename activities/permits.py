@@ -65,9 +65,9 @@ class Permits:
         run_id = workflow_id.partition("/")[0]  # a section is its run's
         if self._signed(kind, name, run_id, signature) or self._allowed(kind, name):
             return
-        what = "library" if kind == "library" else "profile file"
+        noun = "library" if kind == "library" else "profile file"
         setting = "allowed_libraries" if kind == "library" else "profiles_dir"
-        raise NotPermitted(f"the {what} {name[:200]} is not read for this request; {HINT} ({setting})")
+        raise NotPermitted(f"the {noun} {name[:200]} is not read for this request; {HINT} ({setting})")
 
     def check_address(self, address: str | None) -> None:
         """Check the address of a model server.

@@ -43,24 +43,24 @@ def points(group: Group) -> list[EntryPoint]:
     return sorted(entry_points(group=group), key=lambda point: point.name)
 
 
-def load(group: Group, kind: type[T], taken: Collection[str] = ()) -> dict[str, T]:
+def load(group: Group, kind: type[T], taken_names: Collection[str] = ()) -> dict[str, T]:
     """Return the objects of a group by their names, each of the type `kind`.
 
     Those that cannot be loaded, have another type, or whose name is taken are left out with a warning.
     """
     objects: dict[str, T] = {}
     for point in points(group):
-        if point.name in taken or point.name in objects:
+        if point.name in taken_names or point.name in objects:
             log.warning("%s: the name %s of %s is taken", group, point.name, point.value)
             continue
         try:
-            made = point.load()
+            plugin = point.load()
         except Exception as error:  # noqa: BLE001 - foreign code may raise anything; it must not stop a worker
             log.warning("%s: %s cannot be loaded: %s", group, point.value, error)
             continue
-        named = getattr(made, "name", point.name)
-        if not isinstance(made, kind) or named != point.name:
+        name = getattr(plugin, "name", point.name)
+        if not isinstance(plugin, kind) or name != point.name:
             log.warning("%s: %s is no %s named %s", group, point.value, kind.__name__, point.name)
             continue
-        objects[point.name] = made
+        objects[point.name] = plugin
     return objects

@@ -72,18 +72,18 @@ class PrepareActivities:
                     contexts[choice.model] = await self._context(choice)
         return contexts
 
-    async def _within_reach(self, offered: Sequence[SourceOption]) -> tuple[SourceOption, ...]:
+    async def _within_reach(self, options: Sequence[SourceOption]) -> tuple[SourceOption, ...]:
         addresses = {
             option.info.name: address
-            for option in offered
+            for option in options
             if option.enabled and (address := getattr(self._sources[option.info.name], "address", ""))
         }
-        missing = await unreachable(addresses)
+        reasons = await unreachable(addresses)
         return tuple(
-            option.replace(enabled=False, reason=missing[option.info.name], fault="unreachable")
-            if option.info.name in missing
+            option.replace(enabled=False, reason=reasons[option.info.name], fault="unreachable")
+            if option.info.name in reasons
             else option
-            for option in offered
+            for option in options
         )
 
     def resolve(self, step: PrepareInput, workflow_id: str) -> Prepared:
@@ -92,18 +92,18 @@ class PrepareActivities:
         self._check_names(step, workflow_id)
         folder = settings.profiles_dir or settings.home / "profiles"
         profile = load_profile(step.profile, path=step.profile_path, folder=folder)
-        searched = {name for name in self._sources if declared_info(self._sources, name).role == "search"}
+        searchable = {name for name in self._sources if declared_info(self._sources, name).role == "search"}
         # what was not asked for is not built; all of it where a name is wrong, to say which there are
-        asked_for = step.sources if searched.issuperset(step.sources) else ()
-        offered = options(settings, self._sources, asked_for)
+        asked_for = step.sources if searchable.issuperset(step.sources) else ()
+        choices = options(settings, self._sources, asked_for)
         if step.library is not None:  # in place of what the setting names
             check_library(step.library)
             library = info_of(step.library)
-            offered = tuple(o.replace(info=library) if o.info.name == "library" else o for o in offered)
+            choices = tuple(o.replace(info=library) if o.info.name == "library" else o for o in choices)
         default = settings.model_choices()
         models = {"default": default["default"], **step.models} if step.models else default
-        for role, chosen in models.items():
-            if chosen.backend == "openai" and not chosen.model:
+        for role, model in models.items():
+            if model.backend == "openai" and not model.model:
                 raise PrepareError(f"the model of {role} has no name; give it one")
         fallbacks = step.fallbacks or settings.fallback_choices()
         profiles = self._profiles(folder)
@@ -113,7 +113,7 @@ class PrepareActivities:
             profiles={name: entry.description for name, entry in profiles.items()},
             preferences={name: entry.sources for name, entry in profiles.items()},
             alternatives=profiles if step.chooses_profile else {},
-            sources=choose_sources(offered, step.sources),
+            sources=choose_sources(choices, step.sources),
             models=models,
             own_library=bool(step.library or settings.library),
             language=step.language or asked_in,
@@ -123,9 +123,9 @@ class PrepareActivities:
             pubmed_queue=pubmed_queue(settings, self._sources),
             fallbacks=fallbacks,
             prices={
-                chosen.model: price_of(settings, chosen)
-                for chosen in (*models.values(), *fallbacks)
-                if chosen != ModelChoice()
+                model.model: price_of(settings, model)
+                for model in (*models.values(), *fallbacks)
+                if model != ModelChoice()
             },
         )
 
@@ -138,12 +138,12 @@ class PrepareActivities:
 
         Raises NotPermitted.
         """
-        named: dict[Kind, str | None] = {"library": step.library, "profile_path": step.profile_path}
-        for kind, name in named.items():
+        names: dict[Kind, str | None] = {"library": step.library, "profile_path": step.profile_path}
+        for kind, name in names.items():
             if name is not None:
                 self._permits.check(kind, name, workflow_id, step.signatures.get(kind, ""))
-        for chosen in (*step.models.values(), *step.fallbacks):
-            self._permits.check_address(chosen.base_url)
+        for model in (*step.models.values(), *step.fallbacks):
+            self._permits.check_address(model.base_url)
 
     def _profiles(self, folder: Path | None) -> dict[str, Profile]:
         profiles = {}
@@ -162,21 +162,21 @@ def pubmed_queue(settings: Settings, sources: Mapping[str, Source]) -> str | Non
     return None if pubmed is None or why_closed(settings, pubmed) else pubmed.info.queue
 
 
-def choose_sources(offered: Sequence[SourceOption], names: Sequence[str]) -> tuple[SourceOption, ...]:
+def choose_sources(options: Sequence[SourceOption], names: Sequence[str]) -> tuple[SourceOption, ...]:
     """Return the sources named, each enabled.
 
     All that can be searched, closed ones included, when none is named.
 
     Raises PrepareError with one line that says which name is wrong and how to fix it.
     """
-    searchable = {option.info.name: option for option in offered if option.info.role == "search"}
+    searchable = {option.info.name: option for option in options if option.info.role == "search"}
     if not names:
         return tuple(searchable.values())
-    unknown = [name for name in names if name not in searchable]
-    if unknown:
-        listing = ", ".join(searchable)
+    unknown_names = [name for name in names if name not in searchable]
+    if unknown_names:
         raise PrepareError(
-            f"the worker that serves this run has no source named {', '.join(unknown)}; it has: {listing}"
+            f"the worker that serves this run has no source named {', '.join(unknown_names)}; "
+            f"it has: {', '.join(searchable)}"
         )
     for name in names:
         if not searchable[name].enabled:

@@ -85,8 +85,8 @@ def write_whole(path: Path, data: bytes | memoryview) -> None:
 
 def user_cache(name: str) -> Path:
     """Return the folder of cached data for every home: in `DETERMINATOR_CACHE`, else the platform's."""
-    named = os.environ.get("DETERMINATOR_CACHE")
-    return (Path(named).expanduser() if named else user_cache_path("determinator")) / name
+    folder = os.environ.get("DETERMINATOR_CACHE")
+    return (Path(folder).expanduser() if folder else user_cache_path("determinator")) / name
 
 
 def random_key(path: Path) -> bytes:
@@ -97,14 +97,14 @@ def random_key(path: Path) -> bytes:
     try:
         return _whole_key(path)
     except FileNotFoundError:
-        made = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
-        write_whole(made, secrets.token_bytes(KEY_BYTES))
+        temporary = path.with_name(f"{path.name}.{os.getpid()}.{secrets.token_hex(4)}")
+        write_whole(temporary, secrets.token_bytes(KEY_BYTES))
         try:
-            os.link(made, path)
+            os.link(temporary, path)
         except FileExistsError:
             pass
         finally:
-            made.unlink()
+            temporary.unlink()
         return _whole_key(path)
 
 

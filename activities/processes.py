@@ -91,15 +91,15 @@ def one_blas_thread() -> Iterator[None]:
     A process that has them must not fork. Where steps share the processors they are a loss besides: they wait
     for each other in loops, and a question that is encoded in 9 ms with one took 200 to 600 with two.
     """
-    before = os.environ.get(VARIABLE)
+    former_value = os.environ.get(VARIABLE)
     os.environ[VARIABLE] = "1"
     try:
         yield
     finally:
-        if before is None:
+        if former_value is None:
             del os.environ[VARIABLE]
         else:
-            os.environ[VARIABLE] = before
+            os.environ[VARIABLE] = former_value
 
 
 IDLE = 10

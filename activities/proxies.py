@@ -51,8 +51,8 @@ def _is_own(address: IPv4Address | IPv6Address) -> bool:
     """Return whether an interface of this machine has the address: only then a socket can be bound to it."""
     family = socket.AF_INET if address.version == 4 else socket.AF_INET6
     try:
-        with socket.socket(family, socket.SOCK_DGRAM) as tried:
-            tried.bind((str(address), 0))
+        with socket.socket(family, socket.SOCK_DGRAM) as probe:
+            probe.bind((str(address), 0))
     except OSError:
         return False
     return True
@@ -65,9 +65,9 @@ def is_here(url: str) -> bool:
     parts = urlsplit(url)
     if parts.scheme in ("http", "https"):
         return is_this_machine(parts.hostname or "")
-    served = (os.environ[name] for name in ENDPOINTS if os.environ.get(name))
+    addresses = (os.environ[name] for name in ENDPOINTS if os.environ.get(name))
     return parts.scheme == "file" or any(
-        is_this_machine(urlsplit(address).hostname or "") for address in served
+        is_this_machine(urlsplit(address).hostname or "") for address in addresses
     )
 
 
@@ -79,8 +79,8 @@ def spare_this_machine() -> None:
     """
     names = [name for name in ("no_proxy", "NO_PROXY") if name in os.environ] or ["NO_PROXY"]
     for name in names if getproxies() else ():
-        spared = [entry.strip() for entry in os.environ.get(name, "").split(",") if entry.strip()]
-        os.environ[name] = ",".join([*spared, *(host for host in THIS_MACHINE if host not in spared)])
+        hosts = [entry.strip() for entry in os.environ.get(name, "").split(",") if entry.strip()]
+        os.environ[name] = ",".join([*hosts, *(host for host in THIS_MACHINE if host not in hosts)])
 
 
 def refuse_telemetry() -> None:
@@ -102,12 +102,12 @@ def proxy_fault() -> str:
             continue
         try:
             parts = urlsplit(address if "://" in address else f"http://{address}")
-            sound = (
+            is_usable = (
                 parts.scheme in SCHEMES and bool(parts.hostname) and (parts.port is None or parts.port > 0)
             )
         except ValueError:
-            sound = False
-        if not sound:
+            is_usable = False
+        if not is_usable:
             return (
                 f"{kind.upper()}_PROXY names no proxy that can be used: write it as http://HOST:PORT or "
                 "socks5://HOST:PORT, or unset it"

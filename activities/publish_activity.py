@@ -88,16 +88,16 @@ class PublishActivities:
     async def publish(self, step: PublishInput, *, patient: bool = False) -> Published:
         """`patient`: raise StoreError when a cited item cannot be read rather than go on without it."""
         inputs_key = await self._store.put_bytes(step.model_dump_json().encode(), "json")
-        documents, lost = await read_documents(self._store, step, patient=patient)
-        verdicts, silent = await self._look_up(documents, step)
-        report = await assembled(self._store, step, documents, verdicts, [*lost, *silent], patient=patient)
+        documents, notes = await read_documents(self._store, step, patient=patient)
+        verdicts, outages = await self._look_up(documents, step)
+        report = await assembled(self._store, step, documents, verdicts, [*notes, *outages], patient=patient)
         report = report.replace(made_from=inputs_key)
-        whole = await asyncio.to_thread(render, report, "json")
+        data = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
         blob, markdown_blob = await asyncio.gather(
-            self._store.put_bytes(whole, "json"), self._store.put_bytes(text, "md")
+            self._store.put_bytes(data, "json"), self._store.put_bytes(text, "md")
         )
-        await self._store.put_named(report_name(step.run_id, "json"), whole)
+        await self._store.put_named(report_name(step.run_id, "json"), data)
         await self._store.put_named(report_name(step.run_id, "md"), text)
         if self._copies is not None and not step.draft:
             await asyncio.to_thread(leave_copy, self._copies, report, self._form)
@@ -135,8 +135,8 @@ class PublishActivities:
             log.warning("standing_not_checked", error=str(error))
             return {}, [Statement.of("standing_not_looked_up")]
         unasked = sum(bool(verdict.failures) for verdict in verdicts.values())
-        silent = Statement.of("authority_silent", works=unasked, of=len(refs))
-        return verdicts, [silent] if unasked else []
+        note = Statement.of("authority_silent", works=unasked, of=len(refs))
+        return verdicts, [note] if unasked else []
 
 
 class PubMedStanding:
@@ -175,13 +175,13 @@ async def assembled(
     if not documents and read_refs(step):
         # nothing of what the judge called sufficient can be shown any more
         step = step.replace(stop_reason="all_sources_failed")
-    stored, missing = dict[str, object](), list[Statement]()
+    part_data, gaps = dict[str, object](), list[Statement]()
     for name in step.parts:
-        stored[name], unread = await part_of(name).read_stored(store, step, patient=patient)
-        missing += unread
-    current = _with_standing(_refs(step, documents), documents, verdicts)
+        part_data[name], notes_of_part = await part_of(name).read_stored(store, step, patient=patient)
+        gaps += notes_of_part
+    works = _with_standing(_refs(step, documents), documents, verdicts)
     # In a thread: a long report must not block the heartbeats.
-    return await asyncio.to_thread(build_report, step, current, [*notes, *missing], stored)
+    return await asyncio.to_thread(build_report, step, works, [*notes, *gaps], part_data)
 
 
 async def read_documents(
@@ -193,7 +193,7 @@ async def read_documents(
     """
     refs = read_refs(step)
     documents: dict[str, Evidence] = {}
-    lost: list[str] = []
+    lost_ids: list[str] = []
     for ref, answer in zip(refs, await store.read_all(refs), strict=True):
         if isinstance(answer, Evidence):
             documents[ref.evidence_id] = answer
@@ -201,8 +201,8 @@ async def read_documents(
             raise StoreError(f"the stored text of {ref.evidence_id} cannot be read: {answer}") from answer
         else:
             log.warning("cited_item_unreadable", evidence_id=ref.evidence_id, error=str(answer))
-            lost.append(ref.evidence_id)
-    return documents, [Statement.of("item_unreadable", evidence_ids=tuple(lost))] if lost else []
+            lost_ids.append(ref.evidence_id)
+    return documents, [Statement.of("item_unreadable", evidence_ids=tuple(lost_ids))] if lost_ids else []
 
 
 def _with_standing(
@@ -214,7 +214,7 @@ def _with_standing(
 
     Only a reinstatement improves one.
     """
-    current: dict[str, Evidence] = {}
+    works: dict[str, Evidence] = {}
     for ref in refs:
         item = documents[ref.evidence_id]
         verdict = verdicts.get(ref.evidence_id)
@@ -223,8 +223,8 @@ def _with_standing(
             standing = verdict.standing
         else:
             standing = worst(item.standing, ref.standing, *([verdict.standing] if verdict else []))
-        current[ref.evidence_id] = item.replace(standing=standing, notices=notices)
-    return current
+        works[ref.evidence_id] = item.replace(standing=standing, notices=notices)
+    return works
 
 
 def leave_copy(folder: Path, report: Report, form: str) -> None:
@@ -250,7 +250,7 @@ def read_refs(step: PublishInput) -> list[EvidenceRef]:
 
 def cited_ids(step: PublishInput) -> set[str]:
     """Ids of the items that a draft or a part cites."""
-    ids = {name for planned in step.sections for name in planned.draft.cited}
+    ids = {name for section in step.sections for name in section.draft.cited}
     return ids.union(*(part.cited(step) for part in parts_of(step)))
 
 

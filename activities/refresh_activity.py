@@ -127,11 +127,11 @@ class RefreshActivities:
             archive = Archive(self._settings.evidence_url)
             first = await first_of(archive, request.run_id)
             report, versions = await newest(archive, first)
-            cited = references_of(report)
-            refs = list(await refs_in(archive.store, request.known_blob)) or cited
+            references = references_of(report)
+            refs = list(await refs_in(archive.store, request.known_blob)) or references
             works = (work for version in versions for work in version.new)
             refs += [EvidenceRef(**fields_of(Work, work), blob="") for work in works]
-            pmids = tuple(dict.fromkeys(pmid for ref in cited if (pmid := pubmed_name(ref))))
+            pmids = tuple(dict.fromkeys(pmid for ref in references if (pmid := pubmed_name(ref))))
             return RefreshPlan(
                 searches=self._searches(first, request) if request.search else (),
                 known=_brief(refs),
@@ -147,13 +147,13 @@ class RefreshActivities:
 
     def _searches(self, report: Report, request: RefreshRequest) -> tuple[RepeatedSearch, ...]:
         """Return the searches of the report, each once, as they were asked for."""
-        offered = {option.info.name: option for option in options(self._settings, self._sources)}
+        by_name = {option.info.name: option for option in options(self._settings, self._sources)}
         method = report.methodology
-        asked = dict.fromkeys((row.source, row.asked or row.query) for row in method.searches)
+        pairs = dict.fromkeys((row.source, row.asked or row.query) for row in method.searches)
         searches = []
-        for source, text in list(asked)[:MAX_SEARCHES]:
+        for source, text in list(pairs)[:MAX_SEARCHES]:
             search = repeated(
-                offered, source, text, request.run_id, limit=method.results_per_search, filters=method.filters
+                by_name, source, text, request.run_id, limit=method.results_per_search, filters=method.filters
             )
             if source == "library":
                 scope = {"library": request.library, "library_signature": request.library_signature}
@@ -165,34 +165,34 @@ class RefreshActivities:
         request = findings.request
         archive = Archive(self._settings.evidence_url)
         first = await first_of(archive, request.run_id)
-        before, _ = await newest(archive, first)
-        answers = await self._standing.check_many(references_of(before), pubmed=findings.pubmed)
+        latest, _ = await newest(archive, first)
+        answers = await self._standing.check_many(references_of(latest), pubmed=findings.pubmed)
         verdicts = {name: verdict for name, verdict in answers.items() if verdict.asked}
         from activities.report.versions import refresh  # with what builds reports; see `worker.daemon`
 
-        added = await refresh(
+        addition = await refresh(
             archive, first, verdicts, at=findings.at, new=findings.new, searches=findings.searches
         )
-        version = added.version
+        version = addition.version
         return RefreshOutcome(
             run_id=request.run_id,
-            since=before.generated_at,
-            references=len(before.references),
+            since=latest.generated_at,
+            references=len(latest.references),
             asked=tuple(sorted(verdicts)),
             authorities=tuple(sorted({name for verdict in verdicts.values() for name in verdict.asked})),
             unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
-            failures=tuple(dict.fromkeys(why for verdict in verdicts.values() for why in verdict.failures)),
+            failures=tuple(dict.fromkeys(line for verdict in verdicts.values() for line in verdict.failures)),
             changes=version.changes if version else (),
             claims_lost=version.claims_lost if version else (),
             new=version.new if version else (),
             searches=findings.searches,
-            version=added.latest,
+            version=addition.latest,
             made=version is not None,
         )
 
 
 def repeated(
-    offered: Mapping[str, SourceOption],
+    options: Mapping[str, SourceOption],
     source: str,
     text: str,
     run_id: str,
@@ -201,15 +201,15 @@ def repeated(
     filters: Filters | None = None,
 ) -> RepeatedSearch:
     """Return a search of one source now, or why it cannot be made."""
-    option = offered.get(source)
+    option = options.get(source)
     query = Query(text=text, limit=limit, filters=filters or Filters())
-    closed = f"there is no source named {source}"
+    reason = f"there is no source named {source}"
     if option is not None:
-        closed = "" if option.enabled else option.reason or "it is not enabled"
+        reason = "" if option.enabled else option.reason or "it is not enabled"
     return RepeatedSearch(
         task=SearchTask(run_id=run_id, source=source, query=query, max_age=0),
         queue=option.info.queue if option else None,
-        closed=closed,
+        closed=reason,
     )
 
 
@@ -240,8 +240,8 @@ async def first_of(archive: Archive, run_id: str) -> Report:
 def _brief(refs: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...]:
     """Return references with what a work is recognized by, within the payload limit: titles go first."""
     brief = [ref.replace(blob="", sections=(), queries=(), url=None) for ref in refs]
-    room, fitting = KNOWN_BYTES, list[EvidenceRef]()
+    room, rows = KNOWN_BYTES, list[EvidenceRef]()
     for ref in brief:
         room -= len(ref.model_dump_json())
-        fitting.append(ref if room > 0 else ref.replace(title=""))
-    return tuple(fitting)
+        rows.append(ref if room > 0 else ref.replace(title=""))
+    return tuple(rows)

@@ -100,8 +100,8 @@ class ReviewActivities:
             key = await self._archive.put(after)
             RECORDS.put(key, after)
             total = len(after.records)
-            labelled = after.given - before.given
-            return Added(records=key, total=total, given=labelled, new=total - len(before.records))
+            labels = after.given - before.given
+            return Added(records=key, total=total, given=labels, new=total - len(before.records))
 
     @activity.defn
     async def draw_review_sample(self, step: StateStep) -> list[int]:
@@ -131,14 +131,14 @@ class ReviewActivities:
                 records = (await self._archive.records(step.records)).records
                 refs = [records[number] for number in step.numbers]
             try:
-                done = await self._thinker.think(ROLES[step.stage], await self._asked(step, refs))
+                answer = await self._thinker.think(ROLES[step.stage], await self._asked(step, refs))
             except ModelError as error:
                 if (error.retry_after or 0.0) <= MAX_UNSEEN_SECONDS:
                     raise
                 error.retryable = False  # the review waits, and shows it
                 raise to_application_error(error) from error
             key, letters = "", ""
-            if isinstance(done.output, ScreenedBatch):
+            if isinstance(answer.output, ScreenedBatch):
                 numbers = {ref.evidence_id: number for ref, number in zip(refs, step.numbers, strict=True)}
                 decisions = [
                     Decision(
@@ -148,18 +148,18 @@ class ReviewActivities:
                         by=step.reader,
                         at=step.at,
                         protocol=step.version,
-                        model=done.model,
-                        prompt=done.prompt_version,
+                        model=answer.model,
+                        prompt=answer.prompt_version,
                     )
-                    for row in done.output.decisions
+                    for row in answer.output.decisions
                 ]
                 by_number = {decision.record: LETTERS[decision.verdict] for decision in decisions}
                 letters = "".join(by_number.get(number, OPEN) for number in step.numbers)
                 key = await self._archive.put_lines(decisions) if decisions else ""
-            elif isinstance(done.output, Extraction):
-                key = await self._archive.put(await self._whole(done.output, step))
+            elif isinstance(answer.output, Extraction):
+                key = await self._archive.put(await self._whole(answer.output, step))
             return ReadDone(
-                key=key, letters=letters, usage=done.usage, model=done.model, prompt=done.prompt_version
+                key=key, letters=letters, usage=answer.usage, model=answer.model, prompt=answer.prompt_version
             )
 
     @activity.defn
@@ -181,7 +181,7 @@ class ReviewActivities:
                 course = await asyncio.to_thread(restated, course, state.titles, (first, second))
                 return Planned(course=course)
             ranker = await self._ranker(state)
-            now, order = await asyncio.to_thread(
+            next_course, order = await asyncio.to_thread(
                 next_round,
                 course,
                 state.titles,
@@ -190,7 +190,7 @@ class ReviewActivities:
                 (first, second),
                 read_all=state.protocol.stopping == "read_all",
             )
-            return Planned(course=now, order=await self._archive.put_numbers(order) if order else "")
+            return Planned(course=next_course, order=await self._archive.put_numbers(order) if order else "")
 
     @activity.defn
     async def keep_decisions(self, step: KeepStep) -> str:
@@ -205,15 +205,16 @@ class ReviewActivities:
         async with reporting_errors("amendment_not_applied", run_id=step.run_id):
             state, keys = step.state, step.state.touched
             decisions = await self._archive.log(state.log)
-            changed = [key.partition(".")[2] for key in keys if key.startswith("criteria.")]
-            touched = resting_on(decisions, changed) if changed and "question" not in keys else decisions
+            criteria = [key.partition(".")[2] for key in keys if key.startswith("criteria.")]
+            if criteria and "question" not in keys:
+                decisions = resting_on(decisions, criteria)
             screeners = [screener.name for screener in state.protocol.screeners]
             titles, texts = (
-                _opened(state.marks(stage), [made for made in touched if made.stage == stage], screeners)
+                _opened(state.marks(stage), [row for row in decisions if row.stage == stage], screeners)
                 for stage in SCREENED
             )
-            again = state.titles.made() + state.full_texts.made() - titles.made() - texts.made()
-            return Amended(titles=titles, full_texts=texts, again=again)
+            count = state.titles.made() + state.full_texts.made() - titles.made() - texts.made()
+            return Amended(titles=titles, full_texts=texts, again=count)
 
     @activity.defn
     async def settle_fields(self, step: StateStep) -> SettledFields:
@@ -221,17 +222,16 @@ class ReviewActivities:
         async with reporting_errors("extraction_not_settled", run_id=step.run_id):
             state = step.state
             decisions = [*await self._archive.log(state.log, stage="extraction"), *state.pending]
-            decisions = [made for made in decisions if made.stage == "extraction"]
-            pending, silent = dict[int, tuple[str, ...]](), list[str]()
+            decisions = [decision for decision in decisions if decision.stage == "extraction"]
+            open_fields, silent_keys = dict[int, tuple[str, ...]](), list[str]()
             for record, data in state.studies.extracted.items():
-                settled = await self._archive.settled(state.protocol, record, data, decisions)
-                if settled:
-                    row, pending[record] = settled
+                settlement = await self._archive.settled(state.protocol, record, data, decisions)
+                if settlement:
+                    row, open_fields[record] = settlement
                     outcomes = (o.label for o in state.protocol.outcomes if not row.reports(o))
-                    silent += [study_key(record, outcome) for outcome in outcomes]
-            return SettledFields(
-                pending={record: left for record, left in pending.items() if left}, silent=tuple(silent)
-            )
+                    silent_keys += [study_key(record, outcome) for outcome in outcomes]
+            pending = {record: fields for record, fields in open_fields.items() if fields}
+            return SettledFields(pending=pending, silent=tuple(silent_keys))
 
     @activity.defn
     async def publish_review(self, step: StateStep) -> ReviewReport:
@@ -246,8 +246,8 @@ class ReviewActivities:
             notice = await self._archive.get(step.notice, Notice)
             name = f"reviews/{step.run_id}/notices.json"
             data = await self._store.get_named(name)
-            before = Notices.model_validate_json(data).notices if data else ()
-            notices = (*(earlier for earlier in before if earlier.version != notice.version), notice)
+            notices_before = Notices.model_validate_json(data).notices if data else ()
+            notices = (*(old for old in notices_before if old.version != notice.version), notice)
             await self._store.put_named(name, Notices(notices=notices).model_dump_json().encode())
             folder = self._settings.reports_dir or self._settings.home / "reports"
             write_whole(folder / f"{step.run_id}.rss", feed(notices))
@@ -263,7 +263,7 @@ class ReviewActivities:
         protocol = await self._archive.get(step.protocol, Protocol)
         # the same works, reader and protocol are the same question, also after a reset
         scope = f"{info.workflow_id}/{step.stage}/{step.reader}/{step.version}/{step.outcome}"
-        common = {
+        values = {
             "run_id": step.run_id,
             "question": protocol.question.text(),
             "profile": load_profile("general"),
@@ -274,18 +274,18 @@ class ReviewActivities:
             "seconds": seconds_left(info),
         }
         if step.stage in ("extraction", "bias"):
-            asked = FIELDS if step.stage == "bias" else asked_fields(protocol)
-            fields = [field for field in asked if not step.fields or field.id in step.fields]
-            return ExtractDataInput.model_validate({**common, "fields": fields, "outcome": step.outcome})
-        return ScreenInput.model_validate({**common, "criteria": protocol.criteria})
+            data_fields = FIELDS if step.stage == "bias" else asked_fields(protocol)
+            fields = [field for field in data_fields if not step.fields or field.id in step.fields]
+            return ExtractDataInput.model_validate({**values, "fields": fields, "outcome": step.outcome})
+        return ScreenInput.model_validate({**values, "criteria": protocol.criteria})
 
-    async def _whole(self, new: Extraction, step: ReadStep) -> Extraction:
+    async def _whole(self, extraction: Extraction, step: ReadStep) -> Extraction:
         """Join what was read of changed fields with the earlier values of the others."""
         if not step.earlier:
-            return new
+            return extraction
         earlier = await self._archive.get(step.earlier, Extraction)
-        stands = (value for value in earlier.values if value.field not in step.fields)
-        return new.replace(values=(*stands, *new.values))
+        unchanged = (value for value in earlier.values if value.field not in step.fields)
+        return extraction.replace(values=(*unchanged, *extraction.values))
 
     async def _ranker(self, state: ReviewState) -> "Ranker":
         from activities.review.rounds import Ranker
@@ -308,18 +308,18 @@ def needs_extra() -> Iterator[None]:
     try:
         yield
     except ImportError as error:
-        what = "scikit-learn and scipy, which order and stop screening,"
-        raise NotInstalled.of_extra(what, "review") from error
+        packages = "scikit-learn and scipy, which order and stop screening,"
+        raise NotInstalled.of_extra(packages, "review") from error
 
 
-def _opened(marks: Marks, touched: Sequence[Decision], screeners: Sequence[str]) -> Marks:
+def _opened(marks: Marks, decisions: Sequence[Decision], screeners: Sequence[str]) -> Marks:
     """Return the marks of a stage without the decisions that rest on what was changed."""
     for place, name in enumerate(screeners):
         records = (
             decision.record
-            for decision in touched
+            for decision in decisions
             if decision.part == "screener" and (decision.by == name or decision.by not in screeners)
         )
         marks = marks.with_screener(place, dict.fromkeys(records, OPEN))
-    marks = marks.with_words({decision.record: OPEN for decision in touched if decision.part == "word"})
-    return marks.with_labels({decision.record: OPEN for decision in touched if decision.part == "label"})
+    marks = marks.with_words({decision.record: OPEN for decision in decisions if decision.part == "word"})
+    return marks.with_labels({decision.record: OPEN for decision in decisions if decision.part == "label"})

@@ -103,7 +103,7 @@ class RevisionActivities:
 
     async def _plan(self, step: RevisionRequest) -> RevisionPlan:
         request, archive = step.request, Archive(self._settings.evidence_url)
-        asked = _instruction(request)
+        instruction = _instruction(request)
         first = await first_of(archive, request.run_id)
         report, versions = await newest(archive, first)
         inputs = await archive.published_from(report)
@@ -114,7 +114,7 @@ class RevisionActivities:
             for ref in {ref.evidence_id: ref for ref in (*refs, *inputs.evidence)}.values()
         )
         corpus = within((ref for ref in current if ref.standing != "retracted"), MAX_REFS_BYTES)
-        common = {
+        values = {
             "run_id": request.run_id,
             "question": report.question,
             "profile": step.profile,
@@ -122,38 +122,38 @@ class RevisionActivities:
             "is_foreign": report.language != ENGLISH or any(context.language for context in report.contexts),
         }
         plan = RevisionPlan(question=report.question, known=corpus)
-        if asked.kind == "tell":
+        if instruction.kind == "tell":
             background = "\n".join(
-                (f"An earlier report answers: {report.question}", *_meant(report, asked.text))
+                (f"An earlier report answers: {report.question}", *_meant(report, instruction.text))
             )
-            write = {**common, "question": asked.text, "background": background, "section_id": "s1"}
+            write = {**values, "question": instruction.text, "background": background, "section_id": "s1"}
             return plan.replace(write=WriteInput.model_validate(write))
-        if asked.kind == "change":
-            searches = self._searches(asked.text, request.run_id)
-            return plan.replace(revise=_to_revise(report, inputs, asked, common), searches=searches)
-        sentence = _sentence(report, inputs, asked)
-        if asked.kind == "decide":
+        if instruction.kind == "change":
+            searches = self._searches(instruction.text, request.run_id)
+            return plan.replace(revise=_to_revise(report, inputs, instruction, values), searches=searches)
+        sentence = _sentence(report, inputs, instruction)
+        if instruction.kind == "decide":
             return plan
-        read = sentence.replace(state="ask", disputed=asked.text)
-        cited = {support.evidence_id for support in sentence.support}
-        works = tuple(ref for ref in inputs.evidence if ref.evidence_id in cited)
-        check = VerifyInput.model_validate({**common, "sentences": (read,), "evidence": works})
+        disputed_sentence = sentence.replace(state="ask", disputed=instruction.text)
+        cited_ids = {support.evidence_id for support in sentence.support}
+        works = tuple(ref for ref in inputs.evidence if ref.evidence_id in cited_ids)
+        check = VerifyInput.model_validate({**values, "sentences": (disputed_sentence,), "evidence": works})
         return plan.replace(read=check)
 
     def _searches(self, text: str, run_id: str) -> tuple[RepeatedSearch, ...]:
         """Return searches for the works that an instruction names by PMID, registry number or DOI."""
-        offered = {option.info.name: option for option in options(self._settings, self._sources)}
-        wanted = [("pubmed", f"{number}[pmid]") for number in _PMID.findall(text)]
+        options_by_name = {option.info.name: option for option in options(self._settings, self._sources)}
+        pairs = [("pubmed", f"{number}[pmid]") for number in _PMID.findall(text)]
         words = text.split()
-        wanted += [("clinicaltrials", name) for word in words if (name := normal_nct(word))]
-        wanted += [("europepmc", f'DOI:"{doi}"') for word in words if (doi := normal_doi(word))]
+        pairs += [("clinicaltrials", name) for word in words if (name := normal_nct(word))]
+        pairs += [("europepmc", f'DOI:"{doi}"') for word in words if (doi := normal_doi(word))]
         return tuple(
-            repeated(offered, source, query, run_id, limit=1)
-            for source, query in list(dict.fromkeys(wanted))[:MAX_NEW_WORKS]
+            repeated(options_by_name, source, query, run_id, limit=1)
+            for source, query in list(dict.fromkeys(pairs))[:MAX_NEW_WORKS]
         )
 
     async def keep(self, findings: RevisionFindings) -> RefreshOutcome:
-        request, asked = findings.request, _instruction(findings.request)
+        request, instruction = findings.request, _instruction(findings.request)
         archive = Archive(self._settings.evidence_url)
         first = await first_of(archive, request.run_id)
         # with what builds reports; see `worker.daemon`
@@ -170,45 +170,46 @@ class RevisionActivities:
             notes=findings.notes,
             version=len(versions) + 1,
         )
-        if asked.kind == "tell":
+        if instruction.kind == "tell":
             step = _answer(await archive.published_from(report), findings)
             message = await made_again.published_again(
                 archive, step, standings(report, versions), at=findings.at
             )
             blob = await archive.store.put_bytes(message.model_dump_json(indent=2).encode(), "json")
             return outcome.replace(blob=blob)
-        if asked.kind == "change" and not findings.revised.touches:
+        if instruction.kind == "change" and not findings.revised.touches:
             return outcome
-        done = next((v for v in versions if (v.made_at, v.asked) == (findings.at, asked)), None)
+        new_version = next((v for v in versions if (v.made_at, v.asked) == (findings.at, instruction)), None)
 
         async def make(report: Report, _versions: object) -> made_again.Next:
             step = _next(await archive.published_from(report), findings)
 
-            def describe(later: Report, version: Version) -> tuple[Statement, Version]:
-                differ = differences(report, later)
+            def describe(new_report: Report, version: Version) -> tuple[Statement, Version]:
+                changes = differences(report, new_report)
                 opening = Statement.of(
                     "revised_version",
                     version=version.number,
                     at=findings.at,
-                    by=asked.by,
-                    kind=asked.kind,
-                    text=asked.text,
+                    by=instruction.by,
+                    kind=instruction.kind,
+                    text=instruction.text,
                 )
                 return opening, version.replace(
-                    claims_lost=tuple(change.id for change in differ if not change.after),
-                    claims_changed=tuple(change.id for change in differ if change.after),
-                    asked=asked,
+                    claims_lost=tuple(change.id for change in changes if not change.after),
+                    claims_changed=tuple(change.id for change in changes if change.after),
+                    asked=instruction,
                     calls=findings.usage.calls,
                 )
 
             blob = await archive.store.put_bytes(step.model_dump_json().encode(), "json")
             return made_again.Next(step, blob, describe)
 
-        if done is None:  # else an attempt before this one wrote it, and died before it could say so
-            done = (await made_again.add_version(archive, first, make, at=findings.at)).version
-            assert done is not None
+        if new_version is None:  # else an attempt before this one wrote it, and died before it could say so
+            new_version = (await made_again.add_version(archive, first, make, at=findings.at)).version
+            assert new_version is not None
+        lost, changed = new_version.claims_lost, new_version.claims_changed
         return outcome.replace(
-            version=done.number, made=True, claims_lost=done.claims_lost, claims_changed=done.claims_changed
+            version=new_version.number, made=True, claims_lost=lost, claims_changed=changed
         )
 
 
@@ -219,35 +220,35 @@ def _instruction(request: RefreshRequest) -> Instruction:
 
 def _meant(report: Report, text: str) -> list[str]:
     """Return the sentences that a question about a report names by their id or place, then its answer."""
-    every = {claim.id: claim for claim in report.sentences()}
+    by_id = {claim.id: claim for claim in report.sentences()}
     claims = list(report.claims())
-    ids = [name for name in _NAMED.findall(text) if name in every]
+    ids = [name for name in _NAMED.findall(text) if name in by_id]
     places = [int(number) for number in _NUMBERED.findall(text)]
-    named = [every[name] for name in ids] or [claims[n - 1] for n in places if 0 < n <= len(claims)]
-    return [f"{sentence.id}: {sentence.text}" for sentence in dict.fromkeys((*named, *report.answer))]
+    sentences = [by_id[name] for name in ids] or [claims[n - 1] for n in places if 0 < n <= len(claims)]
+    return [f"{sentence.id}: {sentence.text}" for sentence in dict.fromkeys((*sentences, *report.answer))]
 
 
 def _printed(report: Report, sentences: Sequence[DraftClaim]) -> list[DraftClaim]:
     """Return the sentences that the page shows in their own words."""
-    shown = {claim.id for claim in report.sentences()}
-    return [sentence for sentence in sentences if sentence.state == "stands" and sentence.id in shown]
+    ids = {claim.id for claim in report.sentences()}
+    return [sentence for sentence in sentences if sentence.state == "stands" and sentence.id in ids]
 
 
 def _to_revise(
-    report: Report, inputs: PublishInput, asked: Instruction, common: Mapping[str, object]
+    report: Report, inputs: PublishInput, instruction: Instruction, values: Mapping[str, object]
 ) -> ReviseInput:
     from activities.report.parts import parts_of
 
-    drafted = [sentence for planned in inputs.sections for sentence in planned.draft.sentences]
+    sentences = [sentence for plan in inputs.sections for sentence in plan.draft.sentences]
     edited: Sequence[EditedSentence] = inputs.edited.sentences if inputs.edited else ()
     number = {reference.evidence_id: reference.number for reference in report.references}
     standing = {reference.evidence_id: reference.standing for reference in report.references}
     return ReviseInput.model_validate(
         {
-            **common,
-            "wanted": asked.text,
+            **values,
+            "wanted": instruction.text,
             "sections": {section.id: section.title for section in report.sections},
-            "sentences": tuple(_printed(report, drafted)),
+            "sentences": tuple(_printed(report, sentences)),
             "edited": tuple(sentence for sentence in edited if sentence.state == "stands"),
             "lines": tuple(line for part in parts_of(report) for line in part.sentences(report)),
             "evidence": tuple(
@@ -259,30 +260,28 @@ def _to_revise(
     )
 
 
-def _sentence(report: Report, inputs: PublishInput, asked: Instruction) -> DraftClaim:
+def _sentence(report: Report, inputs: PublishInput, instruction: Instruction) -> DraftClaim:
     """Return the sentence of a dispute.
 
     Raises NoSuchSentence.
     """
     from activities.report.instructions import sentence_of
 
-    shown = [claim.id for claim in report.sentences()]
-    sentence = sentence_of(inputs, asked.sentence)
+    ids = dict.fromkeys(claim.id for claim in report.sentences())
+    sentence = sentence_of(inputs, instruction.sentence)
     if sentence is None and report.written_by == "extractive":
         raise NoSuchSentence(
             f"{report.run_id} has quotes only, word for word as they stand in their works: no sentence of a "
             "model is there to be disputed"
         )
-    if sentence is None or asked.sentence not in shown:
+    if sentence is None or instruction.sentence not in ids:
         raise NoSuchSentence(
-            f"{report.run_id} has no sentence {asked.sentence!r}; it has {', '.join(dict.fromkeys(shown))}"[
-                :600
-            ]
+            f"{report.run_id} has no sentence {instruction.sentence!r}; it has {', '.join(ids)}"[:600]
         )
-    if asked.kind == "decide" and not any(
-        d.sentence == asked.sentence and not d.decision for d in inputs.disputes
+    if instruction.kind == "decide" and not any(
+        d.sentence == instruction.sentence and not d.decision for d in inputs.disputes
     ):
-        raise NoSuchSentence(f"no dispute of {asked.sentence} in {report.run_id} waits for a decision")
+        raise NoSuchSentence(f"no dispute of {instruction.sentence} in {report.run_id} waits for a decision")
     return sentence
 
 
@@ -318,17 +317,17 @@ def _answer(inputs: PublishInput, findings: RevisionFindings) -> PublishInput:
 def _next(inputs: PublishInput, findings: RevisionFindings) -> PublishInput:
     from activities.report import instructions
 
-    asked = _instruction(findings.request)
+    instruction = _instruction(findings.request)
     models = tuple(dict.fromkeys((*inputs.models, *findings.models)))
     inputs = inputs.replace(usage=inputs.usage + findings.usage, models=models)
-    if asked.kind == "change":
-        used = {
+    if instruction.kind == "change":
+        ids = {
             name
             for sentence in findings.draft.sentences
             for name in (s.evidence_id for s in sentence.support)
         }
-        works = (*findings.new, *(ref for ref in findings.written_from if ref.evidence_id in used))
+        works = (*findings.new, *(ref for ref in findings.written_from if ref.evidence_id in ids))
         return instructions.changed(inputs, findings.revised, findings.draft, findings.verdicts, works)
-    if asked.kind == "dispute":
-        return instructions.disputed(inputs, asked, findings.at, findings.verdicts)
-    return instructions.decided(inputs, asked)
+    if instruction.kind == "dispute":
+        return instructions.disputed(inputs, instruction, findings.at, findings.verdicts)
+    return instructions.decided(inputs, instruction)

@@ -24,9 +24,9 @@ class ThinkActivities:
     async def think(self, role: Role, step: StepContext) -> StepAnswer[Any]:
         info = activity.info()
         scope = f"{info.workflow_id}/{step.lineage or info.workflow_run_id}/{info.activity_id}"
-        shown = Progress(role, attempt=info.attempt)
-        CURRENT.set(shown)
-        async with reporting_errors(details=shown.details):
+        progress = Progress(role, attempt=info.attempt)
+        CURRENT.set(progress)
+        async with reporting_errors(details=progress.details):
             step = step.replace(scope=scope, seconds=seconds_left(info))
             return await self._thinker.think(role, step)
 

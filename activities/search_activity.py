@@ -52,7 +52,7 @@ class SearchActivities:
         self,
         sources: Mapping[str, Source],
         store: EvidenceStore,
-        configured: Mapping[str, SourceSettings] | None = None,
+        source_settings: Mapping[str, SourceSettings] | None = None,
         permits: Permits | None = None,
     ) -> None:
         """Search the sources, and store what they return.
@@ -62,7 +62,7 @@ class SearchActivities:
         """
         self._sources = sources
         self._store = store
-        self._configured = configured or {}
+        self._source_settings = source_settings or {}
         self._permits = permits
 
     def definitions(self, queue: str | None = None) -> list[Callable[..., Any]]:
@@ -94,11 +94,11 @@ class SearchActivities:
             raise Refused(f"there is no source named {name}")
         if step.choice is not None and isinstance(source, Lister):
             return await self._choose(source, step.tasks, step.choice)
-        ended = await in_time(partial(self._search, source, task) for task in step.tasks)
-        self._try_again(step.tasks, ended)
+        outcomes = await in_time(partial(self._search, source, task) for task in step.tasks)
+        self._try_again(step.tasks, outcomes)
         rows = [
             hits if isinstance(hits, Hits) else failed(task, hits)
-            for task, hits in zip(step.tasks, ended, strict=True)
+            for task, hits in zip(step.tasks, outcomes, strict=True)
         ]
         return HitsOfAll(answers=tuple(rows))
 
@@ -108,8 +108,8 @@ class SearchActivities:
         What was found before an exchange failed is kept where the search is not tried again. Raises
         SourceError.
         """
-        query, started = self._narrowed(task), time.monotonic()
-        most = max(query.limit, task.whole)
+        query, start = self._narrowed(task), time.monotonic()
+        max_items = max(query.limit, task.whole)
         hits = Hits(source=task.source, query=query.text, status="empty", attempts=activity.info().attempt)
         exchanges = exchanges_of(source, query)
         with source_clock(task.seconds) as clock, no_older_than(task.max_age):
@@ -120,14 +120,14 @@ class SearchActivities:
                 except SourceError as error:
                     if not hits.kept or (clock.seconds_left != 0.0 and _tried_again(task, error)):
                         raise
-                    stopped = f"stopped after {clock.waited:.0f} s; there is more"
-                    hits = hits.replace(detail=str(error) if clock.seconds_left != 0.0 else stopped)
+                    reason = f"stopped after {clock.waited:.0f} s; there is more"
+                    hits = hits.replace(detail=str(error) if clock.seconds_left != 0.0 else reason)
                     break
                 if answer is None:
                     break
-                refs, notices = await self._keep(answer.records, query, most)
-                left_out = f"{plural(notices, 'notice')} of a retraction or correction left out"
-                details = (answer.detail, f"{left_out}: a notice is no evidence" if notices else "")
+                refs, notices = await self._keep(answer.records, query, max_items)
+                note = f"{plural(notices, 'notice')} of a retraction or correction left out"
+                details = (answer.detail, f"{note}: a notice is no evidence" if notices else "")
                 hits = hits.replace(
                     query=answer.sent or hits.query,
                     hits=max(hits.hits, answer.hits),
@@ -137,7 +137,7 @@ class SearchActivities:
                     documents=max(hits.documents, answer.documents),
                     detail="; ".join(filter(None, details)) or hits.detail,
                 )
-        status, seconds = "ok" if hits.kept else "empty", round(time.monotonic() - started, 3)
+        status, seconds = "ok" if hits.kept else "empty", round(time.monotonic() - start, 3)
         return hits.replace(status=status, seconds=seconds, waited=round(clock.waited, 3))
 
     async def _choose(self, source: Lister, tasks: Sequence[SearchTask], choice: Choice) -> HitsOfAll:
@@ -145,51 +145,51 @@ class SearchActivities:
 
         A page that says nearly the same words as a better one is set aside.
         """
-        started = time.monotonic()
-        ended = await in_time(partial(self._list, source, task) for task in tasks)
-        self._try_again(tasks, ended)
-        listings = [listing for listing in ended if isinstance(listing, Listing)]
+        start = time.monotonic()
+        outcomes = await in_time(partial(self._list, source, task) for task in tasks)
+        self._try_again(tasks, outcomes)
+        listings = [listing for listing in outcomes if isinstance(listing, Listing)]
         results = united((*choice.listed, *(result for listing in listings for result in listing.results)))
         for name in choice.tried:
             results.pop(name, None)
         orders = [[row.name for row in listing.results if row.name in results] for listing in listings]
-        ranked = await asyncio.to_thread(best_first, choice.question, orders, results, choice.most)
+        ranking = await asyncio.to_thread(best_first, choice.question, orders, results, choice.most)
         with source_clock(tasks[0].seconds):
-            texts = await source.read_results(ranked[: choice.most])
+            texts = await source.read_results(ranking[: choice.most])
         pages = {name: record for name, record in texts.items() if record is not None}
-        different = await asyncio.to_thread(without_duplicates, list(pages), pages)
-        records = {name: pages[name] for name in different}
+        unique_names = await asyncio.to_thread(without_duplicates, list(pages), pages)
+        records = {name: pages[name] for name in unique_names}
         by_name = {
             name: ref
             for name, record in records.items()
             for ref in (await self._keep((record,), tasks[0].query, 1))[0]
         }
-        waiting = [preview for preview in ranked if preview.name not in texts]
-        seconds = round(time.monotonic() - started, 3)
+        rest = [preview for preview in ranking if preview.name not in texts]
+        seconds = round(time.monotonic() - start, 3)
         rows = []
-        for task, outcome in zip(tasks, ended, strict=True):
+        for task, outcome in zip(tasks, outcomes, strict=True):
             if not isinstance(outcome, Listing):
                 rows.append(failed(task, outcome))
                 continue
-            chosen = [result.name for result in outcome.results if result.name in texts]
-            refs = tuple(by_name.pop(name) for name in chosen if name in by_name)
-            listed = sum(result.name in results and result.name not in texts for result in outcome.results)
-            missing = unread_note([pages[name] for name in chosen if name in pages], len(chosen))
+            names = [result.name for result in outcome.results if result.name in texts]
+            refs = tuple(by_name.pop(name) for name in names if name in by_name)
+            count = sum(result.name in results and result.name not in texts for result in outcome.results)
+            gap = unread_note([pages[name] for name in names if name in pages], len(names))
             rows.append(
                 Hits(
                     source=task.source,
                     query=outcome.sent or task.query.text,
-                    status="ok" if refs or listed else "empty",
+                    status="ok" if refs or count else "empty",
                     hits=outcome.hits,
                     kept=refs,
-                    listed=listed,
-                    set_aside=outcome.set_aside + sum(name not in records for name in chosen),
-                    detail="; ".join(filter(None, (outcome.detail, missing))),
+                    listed=count,
+                    set_aside=outcome.set_aside + sum(name not in records for name in names),
+                    detail="; ".join(filter(None, (outcome.detail, gap))),
                     attempts=activity.info().attempt,
                     seconds=seconds,
                 )
             )
-        return HitsOfAll(answers=tuple(rows), listed=tuple(waiting[:MAX_LISTED]), tried=tuple(texts))
+        return HitsOfAll(answers=tuple(rows), listed=tuple(rest[:MAX_LISTED]), tried=tuple(texts))
 
     async def _list(self, source: Lister, task: SearchTask) -> Listing:
         with source_clock(task.seconds), no_older_than(task.max_age):
@@ -197,12 +197,12 @@ class SearchActivities:
                 return await source.list_results(self._narrowed(task))
 
     async def _keep(
-        self, records: Sequence[Evidence], query: Query, most: int
+        self, records: Sequence[Evidence], query: Query, max_items: int
     ) -> tuple[list[EvidenceRef], int]:
         """Store what an answer brought, at most so many, and count the notices of retractions among it."""
         works = [work for record in records if (work := read_marks(record)) is not None]
-        fitting = [record for record in works if in_years(record, query.filters)]
-        refs = [await self._store.put(_public(record)) for record in fitting[:most]]
+        records_in_years = [record for record in works if in_years(record, query.filters)]
+        refs = [await self._store.put(_public(record)) for record in records_in_years[:max_items]]
         return refs, len(records) - len(works)
 
     def _narrowed(self, task: SearchTask) -> Query:
@@ -210,7 +210,7 @@ class SearchActivities:
 
         Raises Refused for a library that the run may not read.
         """
-        query = narrowed(task.query, self._configured.get(task.source))
+        query = narrowed(task.query, self._source_settings.get(task.source))
         options = {name: value for name, value in query.filters.options.items() if name != "library"}
         if task.library:
             if self._permits is None:
@@ -223,19 +223,19 @@ class SearchActivities:
             options |= {"library": task.library, WHOLE: str(task.whole)}
         return query.replace(filters=query.filters.replace(options=options))
 
-    def _try_again(self, tasks: Sequence[SearchTask], ended: Sequence[object]) -> None:
+    def _try_again(self, tasks: Sequence[SearchTask], outcomes: Sequence[object]) -> None:
         """Raise the failure of a search that is worth another attempt of the step.
 
         It is the one that asks for the longest pause; what the other searches were answered then comes from
         the cache.
         """
-        again = [
+        errors = [
             error
-            for task, error in zip(tasks, ended, strict=True)
+            for task, error in zip(tasks, outcomes, strict=True)
             if isinstance(error, SourceError) and _tried_again(task, error)
         ]
-        if again:
-            raise max(again, key=lambda error: error.retry_after or 0.0)
+        if errors:
+            raise max(errors, key=lambda error: error.retry_after or 0.0)
 
 
 Answer = TypeVar("Answer")
@@ -247,21 +247,21 @@ async def in_time(searches: Iterable[Callable[[], Awaitable[Answer]]]) -> list[A
     One that has no answer when the step must end has been too slow, and costs the others nothing. Raises what
     is no failure of a source.
     """
-    running = [asyncio.ensure_future(search()) for search in searches]
+    tasks = [asyncio.ensure_future(search()) for search in searches]
     try:
-        await asyncio.wait(running, timeout=seconds_left(activity.info()))
+        await asyncio.wait(tasks, timeout=seconds_left(activity.info()))
     finally:
-        for task in running:
+        for task in tasks:
             task.cancel()
-    ended: list[Answer | SourceError] = []
-    for task in running:
+    outcomes: list[Answer | SourceError] = []
+    for task in tasks:
         if not task.done() or task.cancelled():
-            ended.append(TooSlow("it was not answered in the time that was left"))
+            outcomes.append(TooSlow("it was not answered in the time that was left"))
         elif isinstance(error := task.exception(), SourceError):
-            ended.append(error)
+            outcomes.append(error)
         else:
-            ended.append(task.result())
-    return ended
+            outcomes.append(task.result())
+    return outcomes
 
 
 def failed(task: SearchTask, error: SourceError) -> Hits:
@@ -285,14 +285,14 @@ def _tried_again(task: SearchTask, error: SourceError) -> bool:
         return False
     if isinstance(error, TooSlow) and info.attempt >= SLOW_ATTEMPTS:
         return False
-    left = seconds_left(info, of_step=True)
-    if left is not None and (error.retry_after or 0.0) + MIN_ATTEMPT_SECONDS > left:
+    seconds_of_step = seconds_left(info, of_step=True)
+    if seconds_of_step is not None and (error.retry_after or 0.0) + MIN_ATTEMPT_SECONDS > seconds_of_step:
         return False
     if task.seconds is None:
         return True
-    begun = info.started_time if info.attempt == 1 else info.scheduled_time
-    spent = (datetime.now(UTC) - begun).total_seconds()
-    return spent + (error.retry_after or 0.0) < task.seconds
+    start = info.started_time if info.attempt == 1 else info.scheduled_time
+    elapsed = (datetime.now(UTC) - start).total_seconds()
+    return elapsed + (error.retry_after or 0.0) < task.seconds
 
 
 def _public(record: Evidence) -> Evidence:
@@ -303,22 +303,22 @@ def _public(record: Evidence) -> Evidence:
     ids = record.identifiers
     if redacted(f"{record.url} {ids.url}") == f"{record.url} {ids.url}":
         return record
-    shown = ids.replace(url=redacted(ids.url) if ids.url else None)
+    identifiers = ids.replace(url=redacted(ids.url) if ids.url else None)
     url = redacted(record.url) if record.url else None
-    return record.replace(url=url, identifiers=shown)
+    return record.replace(url=url, identifiers=identifiers)
 
 
-def narrowed(query: Query, configured: SourceSettings | None) -> Query:
+def narrowed(query: Query, defaults: SourceSettings | None) -> Query:
     """Return the query with what the configuration sets for its source.
 
     The search's own filters override the configured ones.
     """
-    if configured is None:
+    if defaults is None:
         return query
-    asked = query.filters.model_dump(exclude_defaults=True)
-    options = {**configured.filters.options, **query.filters.options}
-    filters = Filters.model_validate({**configured.filters.model_dump(), **asked, "options": options})
-    return query.replace(limit=configured.max_results or query.limit, filters=filters)
+    query_filters = query.filters.model_dump(exclude_defaults=True)
+    options = {**defaults.filters.options, **query.filters.options}
+    filters = Filters.model_validate({**defaults.filters.model_dump(), **query_filters, "options": options})
+    return query.replace(limit=defaults.max_results or query.limit, filters=filters)
 
 
 def activity_name(source: str) -> str:

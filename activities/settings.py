@@ -42,8 +42,8 @@ def config_path() -> Path:
 
     `DETERMINATOR_CONFIG`, else `determinator.toml` in the current folder.
     """
-    named = os.environ.get("DETERMINATOR_CONFIG")
-    return Path(named) if named else Path(os.environ.get(FOLDER_VARIABLE, ""), CONFIG_FILE)
+    path = os.environ.get("DETERMINATOR_CONFIG")
+    return Path(path) if path else Path(os.environ.get(FOLDER_VARIABLE, ""), CONFIG_FILE)
 
 
 def user_config_path() -> Path:
@@ -280,7 +280,7 @@ class Settings(QuestionSettings):
     def model_post_init(self, _: object) -> None:
         """Redact the keys, and the credentials in addresses, from every message of this process."""
         addresses = [self.store_url, self.openai_base_url, self.searxng_url, self.review_webhook]
-        addresses += [chosen.url for chosen in self.sources.values()]
+        addresses += [source.url for source in self.sources.values()]
         addresses += [value for name, value in (self.model_extra or {}).items() if name.endswith("_url")]
         addresses += [
             value for name, value in os.environ.items() if name.upper().endswith(("_URL", "_PROXY"))
@@ -345,9 +345,9 @@ def file_settings() -> FileSettings:
     if path.absolute() == own_path or (data := read_bytes(path)) is None:
         return user
     settings = read_settings(path, data, fields)
-    narrow = not os.environ.get("DETERMINATOR_CONFIG") and not is_trusted(path, data)
-    other = allowed(settings, path.absolute().parent, fields) if narrow else settings
-    return over(user, other, fields, narrow=narrow)
+    is_narrow = not os.environ.get("DETERMINATOR_CONFIG") and not is_trusted(path, data)
+    file_values = allowed(settings, path.absolute().parent, fields) if is_narrow else settings
+    return over(user, file_values, fields, narrow=is_narrow)
 
 
 def secret_variables() -> dict[str, str]:

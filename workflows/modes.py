@@ -141,7 +141,7 @@ TABLE: tuple[ModeInfo, ...] = (
     *load(
         "determinator.modes",
         ModeInfo,
-        taken={AUTO, *(name for info in BUILT_IN for name in (info.name, *info.aliases))},
+        taken_names={AUTO, *(name for info in BUILT_IN for name in (info.name, *info.aliases))},
     ).values(),
 )
 """The modes of this package, then those that installed packages add."""

@@ -79,7 +79,7 @@ _BUILT_IN: Mapping[str, Format] = {
 }
 FORMATS: Mapping[str, Format] = {
     **_BUILT_IN,
-    **load("determinator.formats", Format, taken=_BUILT_IN),
+    **load("determinator.formats", Format, taken_names=_BUILT_IN),
 }
 """Every format by its name, those of installed packages last. All of them are in a bundle."""
 
