@@ -118,7 +118,7 @@ document.addEventListener("htmx:after:request", (event) => {
 });
 document.addEventListener("htmx:after:swap", () => {
   const last = find("#conversation")?.lastElementChild;
-  if (last?.matches(".turn[tabindex], .alert") && !last.dataset.seen) {
+  if (last?.matches(".turn[tabindex], .trouble") && !last.dataset.seen) {
     last.dataset.seen = "true";
     last.scrollIntoView({ block: "start" });
     last.focus({ preventScroll: true });

@@ -1,5 +1,6 @@
 """What the page shows of a run: escaped, bounded, the latest text of a draft, quotes in their place."""
 
+import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
@@ -10,15 +11,17 @@ from activities.contracts.candidates import Candidate
 from activities.contracts.evidence import Evidence, ReportPlan, ReportPlanSection, Usage
 from activities.contracts.step import Reading
 from activities.report.assemble import build_report
+from activities.report.formats import render
 from activities.settings import Settings
 from client.listing import Row
 from client.reports.answer import cited_of
 from client.run import RunStatus
-from client.web.frame import MAX_CHARS, Frame, drafts_of, parts_of, rendered, report_body
+from client.web.frame import MAX_CHARS, STATIC, Frame, drafts_of, parts_of, rendered, report_body
 from client.web.home import Home, word_of
 from client.web.reading import MAX_TURNS, Talking
 from client.web.running import LINES, Live, steps_of
 from tests.activities.report.rendered import page_of
+from tests.activities.report.wide import RICH
 from tests.activities.report.written import PASSAGES, STEP, WORKS
 from tests.client.seen import progress
 from workflows.amounts import Limits
@@ -168,6 +171,15 @@ def test_each_citation_of_the_report_leads_to_its_quote() -> None:
         assert links
         assert all(link.get("href").startswith("/run/ask-1/source/pmid%3A1") for link in links)
         assert not page.xpath("//script | //details[@class='cite']")
+
+
+def test_the_page_styles_nothing_of_a_report_but_what_it_means_to() -> None:
+    """`.source` once made a fixed panel of each name of a source, over the whole page."""
+    rules = re.sub(r"/\*.*?\*/", "", (STATIC.parent / "page.css").read_text(), flags=re.DOTALL)
+    styled = set(re.findall(r"\.([a-z][\w-]*)", re.sub(r"\{[^{}]*\}", "{}", rules)))
+    report = page_of(render(RICH, "html").decode())
+    classes = {name for element in report.xpath("//*[@class]") for name in element.get("class").split()}
+    assert styled & classes == {"claim", "cite", "contents", "frame", "references"}
 
 
 def talking(home: Path) -> Talking:
