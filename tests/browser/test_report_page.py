@@ -103,9 +103,9 @@ def test_print_has_every_quote_that_differs_from_its_claim_as_a_note_and_no_navi
     printed = pypdf.PdfReader(io.BytesIO(page.pdf(prefer_css_page_size=True)))
     text = " ".join(" ".join(sheet.extract_text() for sheet in printed.pages).split())
     assert text.count("reduced all-cause mortality by 30%") == 2, "a note, and the page of a candidate"
-    assert not page.locator("section.folded li").first.is_visible(), "folded on screen"
+    assert not page.locator("#quotes ~ div dd").first.is_visible(), "folded on screen"
     page.locator("#quotes label").click()
-    assert page.locator("section.folded li").first.is_visible()
+    assert page.locator("#quotes ~ div dd").first.is_visible()
     page.emulate_media(media="print")
     assert not shown(page)
     assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
