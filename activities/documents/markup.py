@@ -24,7 +24,7 @@ _INLINE = (
 _NAMES = "|".join(sorted({*HEADINGS, *_BLOCKS, *_INLINE.split("|")}, key=len, reverse=True))
 _TAG = re.compile(
     rf"<(/?)((?:jats:)?(?:{_NAMES})|(?:mml:)?(?:math|semantics|annotation(?:-xml)?|m[a-z]+))"
-    r"((?:(?:\s+[\w:.-]+\s*=\s*(?:\"[^\"]*\"|'[^']*'|[^\s\"'<>]+))+\s*)?(?:\s*/)?)>",
+    r"((?:(?:\s++[\w:.-]++\s*+=\s*+(?:\"[^\"]*+\"|'[^']*+'|[^\s\"'<>]++))++\s*+)?+(?:\s*+/)?+)>",
     re.IGNORECASE,
 )
 _STRAY = re.compile(r"<!--.*?-->|<!\[CDATA\[(.*?)\]\]>", re.DOTALL)
