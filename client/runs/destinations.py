@@ -5,6 +5,7 @@ is kept in home under the fingerprint of the settings.
 """
 
 import json
+from collections.abc import Callable
 from urllib.parse import urlsplit
 
 from activities.contracts.evidence import SourceOption
@@ -59,8 +60,10 @@ async def network_sources(settings: Settings) -> tuple[str, ...]:
     return tuple(names)
 
 
-async def destinations(settings: Settings, request: ResearchRequest) -> str:
-    """One line: what a run on the embedded worker sends where."""
+async def destinations(
+    settings: Settings, request: ResearchRequest, title: Callable[[str], str] = str
+) -> str:
+    """One line: what a run on the embedded worker sends where. `title`: names a source."""
     online: list[str] = []
     if not settings.offline and request.sources != ("library",):
         names = await network_sources(settings)
@@ -69,7 +72,7 @@ async def destinations(settings: Settings, request: ResearchRequest) -> str:
     address = settings.openai_base_url or OPENAI_URL
     parts = []
     if online:
-        parts.append(f"search queries to {', '.join(online)}")
+        parts.append(f"search queries to {', '.join(map(title, online))}")
         if models and request.limits.full_texts and NAME_FULL_TEXTS & set(online):
             parts.append("requests for open full texts to the addresses that these name")
     if models and not is_local(address):

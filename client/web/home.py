@@ -44,17 +44,18 @@ EXAMPLES = (
 """They fill the box and do not run by themselves."""
 WITHOUT_MODEL = "without a model"
 AUTO_MODE = "chosen by the question: a single fact, several searches, or a plan with sections"
+AUTO_PROFILE = "chosen by the question"
 LIMITS = {
-    "max_tokens": ("Tokens", "1"),
+    "max_tokens": ("tokens", "1"),
     "max_cost": ("US dollars", "any"),
-    "minutes": ("Minutes", "any"),
-    "max_iterations": ("Rounds", "1"),
-    "max_sections": ("Sections", "1"),
+    "minutes": ("minutes", "any"),
+    "max_iterations": ("rounds", "1"),
+    "max_sections": ("sections", "1"),
 }
-"""Field -> its label, and the step of its values."""
+"""Field -> its unit, and the step of its values."""
 LISTS = ("sources", "approve")
 """Fields that may have several values."""
-NAMED = 3
+NAMED = 2
 """Sources that a chip names."""
 OPTIONS = TypeAdapter(SharedOptions)
 PLACED = frozenset(
@@ -77,7 +78,7 @@ async def offered(settings: Settings, *, is_shared: bool) -> dict[str, object]:
         "modes": [("auto", AUTO_MODE), *((info.name, info.good_for) for info in TABLE)],
         "profiles": ["auto", *profile_names(settings.profiles_dir or settings.home / "profiles")],
         "models": [*models_of(settings), WITHOUT_MODEL],
-        "sources": sorted({"library", *names}),
+        "sources": sorted({"library", *names}, key=lambda name: title_of(name).casefold()),
         "sources_in_force": line_of_sources([*libraries, *default_sources]),
         "titles": {name: title_of(name) for name in source_names()},
         "limits": LIMITS,
@@ -88,6 +89,7 @@ async def offered(settings: Settings, *, is_shared: bool) -> dict[str, object]:
         "gates": get_args(ApprovalGate),
         "model": settings.model if settings.model not in (None, "extractive") else WITHOUT_MODEL,
         "mode": settings.mode,
+        "profile": settings.profile if settings.profile != "auto" else AUTO_PROFILE,
         "shared": is_shared,
     }
 
@@ -112,7 +114,7 @@ def title_of(name: str) -> str:
 
 
 def line_of_sources(names: Sequence[str]) -> str:
-    """Return `PubMed, Europe PMC, OpenAlex and 6 more`."""
+    """Return `PubMed, Europe PMC and 7 more`."""
     titles, count = [title_of(name) for name in names[:NAMED]], len(names) - NAMED
     if not titles:
         return "your documents"
@@ -220,7 +222,7 @@ class Home:
         settings = self._frame.settings
         question = str(fields.get("question") or EXAMPLES[0])
         request = build_request(settings, question, cast("AskOptions", self._options(fields)))
-        return await destinations(settings, request)
+        return await destinations(settings, request, title_of)
 
     async def leaves(self, request: Request) -> HTMLResponse:
         """Return what would leave this machine, with what the form has now."""

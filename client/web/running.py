@@ -219,9 +219,11 @@ class Live:
 
 
 def line_of_now(progress: Progress) -> str:
-    """Return what it does now."""
+    """Return what it does now; at a gate, the message says all."""
     phase = "paused" if progress.paused else progress.phase.replace("_", " ")
-    return f"{phase[:1].upper()}{phase[1:]}" + (f": {progress.message}" if progress.message else "")
+    is_whole = progress.waiting_for and progress.message
+    line = progress.message if is_whole else ": ".join(filter(None, (phase, progress.message)))
+    return line[:1].upper() + line[1:]
 
 
 def quiet_line(progress: Progress) -> str:

@@ -72,7 +72,7 @@ document.addEventListener("click", (event) => {
   else if (at("[data-close]")) close();
   else if ((hit = at("[data-move]"))) move(hit);
   else if (at("[data-add-card]")) addCard();
-  else if ((hit = at("[data-clears]"))) for (const input of hit.form.querySelectorAll("[name=answer]")) input.value = "";
+  else if ((hit = at("[data-clears]"))) for (const input of hit.form.querySelectorAll("[name=answers]")) input.value = "";
   else if ((hit = at("[data-fills]"))) {
     event.preventDefault();
     const box = document.getElementById(hit.dataset.fills);

@@ -117,7 +117,9 @@ async def test_a_question_is_asked_with_the_form_and_what_is_wrong_with_it_is_sa
         fields = fields_in(form)
         offered = {*form.xpath(".//@name")} | {"max_time"}  # in minutes
         assert offered >= SharedOptions.__annotations__.keys()
-        assert "Leaves this machine: search queries to" in page.xpath("string(//*[@id='leaves'])")
+        assert "Leaves this machine: search queries to PubMed, PubMed Central," in page.xpath(
+            "string(//*[@id='leaves'])"
+        )
         answer = await http.post("/ask", data={**fields, "question": ""})
         assert answer.status_code == 400
         alert = tree_of(answer.text).xpath("string(//p[@role='alert'])")

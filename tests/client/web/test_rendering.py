@@ -19,7 +19,7 @@ from client.run import RunStatus
 from client.web.frame import MAX_CHARS, STATIC, Frame, drafts_of, parts_of, rendered, report_body
 from client.web.home import Home, word_of
 from client.web.reading import MAX_TURNS, Talking
-from client.web.running import LINES, Live, steps_of
+from client.web.running import LINES, Live, line_of_now, steps_of
 from tests.activities.report.rendered import page_of
 from tests.activities.report.wide import RICH
 from tests.activities.report.written import PASSAGES, STEP, WORKS
@@ -134,6 +134,12 @@ async def test_steps_are_told_in_order_and_a_long_one_is_bounded() -> None:
     page = await shown(progress(last_seq=499), *events)
     assert page.count("gap: gap ") == LINES
     assert "gap 499." in page
+
+
+async def test_a_gate_is_said_once() -> None:
+    now = progress(phase="waiting_for_approval", message="the plan waits for approval", waiting_for="plan")
+    assert line_of_now(now) == "The plan waits for approval"
+    assert line_of_now(progress(phase="searching", message="2 searches")) == "Searching: 2 searches"
 
 
 async def test_tokens_cost_and_time_are_one_quiet_line() -> None:
