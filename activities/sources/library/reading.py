@@ -154,13 +154,18 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
     if kind.endswith(PACKED):
         data, kind = _unpack(data), kind.removesuffix(PACKED)
     if kind in TEXTS:
-        characters = (decoded_page if kind in PAGES else decoded)(data)
-        data, note = characters.text.encode(errors="replace"), characters.note
+        data, note = _as_utf8(data, kind)
     for document in _documents_of(data, kind, path, name):
         if note and isinstance(document, Evidence):
             yield document.replace(facts={**document.facts, "encoding": note})
         else:
             yield document
+
+
+def _as_utf8(data: bytes, kind: str) -> tuple[bytes, str]:
+    """Return a text in UTF-8, and a note on its encoding; no other copy of it outlives the call."""
+    characters = (decoded_page if kind in PAGES else decoded)(data)
+    return characters.text.encode(errors="replace"), characters.note
 
 
 def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evidence | SetAside]:
@@ -296,10 +301,11 @@ def _json(text: str) -> Iterator[JsonValue]:
 
 
 def _lines(text: str, name: str) -> Iterator[JsonValue | SetAside]:
-    for number, line in enumerate(io.StringIO(text), start=1):
+    # `io.StringIO` would copy the text into four bytes a character
+    for number, line in enumerate(re.finditer(r"[^\n]*\n|[^\n]+", text), start=1):
         try:
-            if line.strip():
-                yield json.loads(line)
+            if line[0].strip():
+                yield json.loads(line[0])
         except (ValueError, RecursionError) as error:
             yield SetAside(f"{name}, line {number}", f"it is not JSON: {error}")
 
