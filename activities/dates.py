@@ -61,7 +61,7 @@ _Day = tuple[int, int, int, int, int]
 class Date:
     """A date of a text."""
 
-    shown: str
+    text: str
     start: int
     day: date
 

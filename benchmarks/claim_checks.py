@@ -190,7 +190,7 @@ def measured(claim: Labelled) -> DraftClaim:
 def sums(claim: Labelled) -> list[str]:
     """The sums of the figures that a sentence cites, in place of the computation that a writer shows: the
     corpora are older than that. Of long quotes there are none."""
-    amounts = [number.shown for one in claim.support for number in figures(one.quote)]
+    amounts = [number.text for one in claim.support for number in figures(one.quote)]
     sizes = (2, 3) if len(amounts) <= MAX_AMOUNTS else ()
     return [" + ".join(some) for size in sizes for some in combinations(amounts, size)]
 

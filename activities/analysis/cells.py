@@ -24,7 +24,7 @@ from activities.contracts.bounds import MAX_COUNT
 from activities.contracts.effects import Arms, Effect, Unread, UnreadReason
 from activities.contracts.judge import Cell, Table, TableRow
 from activities.text.normal_form import verbatim
-from activities.text.numbers import are_stated, stated
+from activities.text.numbers import are_among, index_of
 from activities.text.sentences import split
 
 _EFFECT = ("outcome", "measure", *INTERVAL)
@@ -65,7 +65,7 @@ def _effect(row: TableRow, text: str, name: str) -> tuple[Effect | None, list[Un
     numbers = {
         column: value
         for column, cell in accepted_cells.items()
-        if column in FIGURES and (value := value_of(cell.text, stated(_quote(cell)).signed)) is not None
+        if column in FIGURES and (value := value_of(cell.text, index_of(_quote(cell)).signed)) is not None
     }
     if {"outcome", *INTERVAL} <= accepted_cells.keys() and not _stand_together(accepted_cells, numbers):
         refusals["estimate"] = "interval_elsewhere"
@@ -126,7 +126,7 @@ def cell_reason(column: str, text: str, quote: str) -> UnreadReason | None:
             return "unknown_measure"
         measures = measures_in(quote)
         return None if not measures or measure in measures else "other_measure"
-    numbers = stated(quote).signed
-    if not are_stated(text, numbers):
+    numbers = index_of(quote).signed
+    if not are_among(text, numbers):
         return "number_not_in_sentence"
     return "not_a_number" if column != "outcome" and value_of(text, numbers) is None else None

@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from activities.analysis.scale import NotUsable, agrees_with_counts, point_of, study_interval
 from activities.contracts.effects import MEASURE_NAMES, Arms, Effect, Interval, Measure
 from activities.text.normal_form import normalise
-from activities.text.numbers import Number, figures, read, single, stated
+from activities.text.numbers import Number, figure_of, figures, index_of, read
 
 ARM_FIELDS = ("events", "total", "control_events", "control_total")
 SHARES = ("percent", "total", "control_percent", "control_total")
@@ -88,7 +88,7 @@ class Numbers:
 
 def numbers_in(quotes: Iterable[str]) -> frozenset[Decimal]:
     """Return every number of sentences, with the events of a group in which there were none, or one."""
-    rows = [(stated(quote).signed, _FEW.finditer(quote)) for quote in quotes]
+    rows = [(index_of(quote).signed, _FEW.finditer(quote)) for quote in quotes]
     return frozenset(n for values, few in rows for n in (*values, *(Decimal(not row[1]) for row in few)))
 
 
@@ -236,7 +236,7 @@ def _sum(text: str, numbers: frozenset[Decimal]) -> Decimal | None:
 
 def value_of(text: str, numbers: frozenset[Decimal]) -> Decimal | None:
     """Return the value of a text that has one number, as it is among these."""
-    number = single(text)
+    number = figure_of(text)
     return next((value for value in number.signed if value in numbers), None) if number else None
 
 

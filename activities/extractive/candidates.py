@@ -8,7 +8,7 @@ from itertools import islice
 from activities.candidates.reading import facts_of, is_record_of_another, standing_of
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
-from activities.text.entities import drug, drugs, drugs_named
+from activities.text.entities import drug, drug_counts, drugs
 from activities.text.ranking import Item, best_first, rank
 from activities.text.tokens import fold
 
@@ -27,7 +27,7 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
     Those of the question stand first, then those that most and the nearest works name. Effect, confidence and
     direction are left open."""
     items = best_first(rank(step.question, [d for d in documents if d.standing != "retracted"]))
-    question_drugs = {name for name, _ in drugs_named(step.question)}
+    question_drugs = {name for name, _ in drug_counts(step.question)}
     choice = {drug(name) or fold(name) for name in step.chosen}
     weights, mentions = Counter[str](), Counter[str]()
     for place, item in enumerate(items):
@@ -46,7 +46,8 @@ def _candidate(name: str, items: Sequence[Item], documents: Sequence[Evidence]) 
     """Return a drug with its passages, called as the nearest of them writes it."""
     naming = [item for item in items if name in drugs_in(item.document)]
     sentences = (
-        next((r.sentence for r in item.ranked if _spelling(name, r.sentence.quote)), None) for item in naming
+        next((r.sentence for r in item.sentences if _spelling(name, r.sentence.quote)), None)
+        for item in naming
     )
     quotes = [Support(evidence_id=s.evidence_id, quote=s.quote) for s in sentences if s][:MAX_PASSAGES]
     standing = standing_of(name, documents)
@@ -73,4 +74,4 @@ def _spelling(name: str, text: str) -> str:
 def drugs_in(document: Evidence) -> Counter[str]:
     """Count the drugs named in a document, its title and its facts."""
     facts = " ".join(value for key, value in document.facts.items() if _FACTS.search(key))
-    return Counter(dict(drugs_named(f"{document.title}\n{document.text[:MAX_READ]}\n{facts}")))
+    return Counter(dict(drug_counts(f"{document.title}\n{document.text[:MAX_READ]}\n{facts}")))

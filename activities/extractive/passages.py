@@ -8,7 +8,7 @@ from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.extractive.planning import search_text
 from activities.text.absence import TermsOf, absent
 from activities.text.normal_form import normalise
-from activities.text.ranking import Item, Ranked, best_first, rank, relevant
+from activities.text.ranking import Item, RankedSentence, best_first, rank, relevant_items
 from activities.text.sentences import OF_THE_USER, language_in
 
 MAX_PASSAGES = 16
@@ -16,8 +16,9 @@ MAX_PASSAGES = 16
 MAX_OF_ONE = 3
 """Passages of one document."""
 MAX_BEHIND = 12.0
-"""Score (`ranking.Ranked`) by which a passage of the user's own may be behind the nearest one: in a folder of
-a few pages nothing is further behind; of ten thousand rows all but those with what the question names."""
+"""Score (`ranking.RankedSentence`) by which a passage of the user's own may be behind the nearest one: in a
+folder of a few pages nothing is further behind; of ten thousand rows all but those with what the question
+names."""
 MIN_FINDING = 0.5
 """Likeness of a finding at least, as a share of that of the best sentence, to be quoted in its place. Of 90
 abstracts of the bundled sample the best sentence of seven stood under aim, background or methods; in six the
@@ -61,7 +62,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
 def nearest(text: str, documents: Sequence[Evidence]) -> list[Item]:
     """Return the works that may be quoted and have a passage near a text, best first."""
     citable = [document for document in documents if document.standing != "retracted"]
-    return relevant(best_first(rank(text, citable)))
+    return relevant_items(best_first(rank(text, citable)))
 
 
 def _best_passages(items: Sequence[Item]) -> tuple[Passage, ...]:
@@ -82,9 +83,9 @@ def _passages_of(item: Item) -> Iterator[tuple[float, Passage]]:
     `MAX_OF_ONE` at most, and one of an abstract. Over each stands its heading, and in a user's own text the
     next sentence of its paragraph follows: cause and cure stand in two."""
     is_of_user = item.document.evidence_type in OF_THE_USER
-    ordered = sorted(item.ranked, key=lambda ranked: ranked.sentence.place)
+    ordered = sorted(item.sentences, key=lambda ranked: ranked.sentence.place)
     remaining = MAX_OF_ONE if is_of_user or item.document.full_text else 1
-    sentences: set[Ranked] = set()
+    sentences: set[RankedSentence] = set()
     for finding in _findings(item):
         if finding in sentences or not remaining:
             continue
@@ -105,12 +106,12 @@ def _passages_of(item: Item) -> Iterator[tuple[float, Passage]]:
         )
 
 
-def _findings(item: Item) -> Sequence[Ranked]:
+def _findings(item: Item) -> Sequence[RankedSentence]:
     """Return the sentences of a work that state findings, by its own headings, where one is near as well.
 
     What was studied is no answer beside what was found."""
-    findings = [ranked for ranked in item.ranked if not ranked.sentence.before_findings]
-    best = item.ranked[0].likeness or 0.0
+    findings = [ranked for ranked in item.sentences if not ranked.sentence.before_findings]
+    best = item.sentences[0].likeness or 0.0
     if not findings or (findings[0].likeness or 0.0) < MIN_FINDING * best:
-        return item.ranked
+        return item.sentences
     return findings

@@ -15,7 +15,7 @@ from activities.contracts.evidence import Frozen, Support
 from activities.review.decisions import Decision
 from activities.review.protocol import ExtractionField, FieldKind, PooledOutcome, Protocol
 from activities.text.normal_form import normalise
-from activities.text.numbers import single
+from activities.text.numbers import figure_of
 
 FIGURES: Mapping[str, str] = {
     "events": "people with the outcome in the group of the intervention",
@@ -150,7 +150,7 @@ def is_same(field: AskedField, first: Value | None, second: Value | None) -> boo
 
 def number_of(text: str) -> Decimal | None:
     """Return the number of a text that has exactly one, with its sign."""
-    number = single(text)
+    number = figure_of(text)
     return number.signed[0] if number else None
 
 

@@ -39,8 +39,8 @@ class Checks:
         self._about = prompt.question
         works = [*map(gate.text_of, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, [*works, text])
-        self._proposed = [number.shown for text in proposed for number in read(text).numbers]
-        self._asked = {number.shown for number in figures(prompt.question)}
+        self._proposed = [number.text for text in proposed for number in read(text).numbers]
+        self._asked = {number.text for number in figures(prompt.question)}
         self._general = 0
         """Sentences of general knowledge so far."""
         self.refused: list[Refused] = []
@@ -98,7 +98,7 @@ class Checks:
         """Return the figures of a sentence without works that its writer sets: no work has them."""
         if claim.cites:
             return ()
-        own = {n.shown for n in read(claim.text).numbers} - self._asked - {*claim.proposed}
+        own = {n.text for n in read(claim.text).numbers} - self._asked - {*claim.proposed}
         lacking = [decision.refusal.text("number")] if decision.refusal else []
         lacking += (row.rpartition("=")[2] for row in decision.computed)
         values = {value for text in lacking for value in (text, *_values_of(text))}

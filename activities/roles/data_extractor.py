@@ -18,7 +18,7 @@ from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_
 from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of
-from activities.text.numbers import missing_numbers, single, stated
+from activities.text.numbers import figure_of, index_of, missing_numbers
 from activities.verification import gate
 
 MAX_FIELDS = 80
@@ -85,8 +85,8 @@ def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accept
 def is_stated(field: AskedField, value: str, quotes: Sequence[str]) -> bool:
     """Say whether quotes state a value; a choice needs one to rest on."""
     if field.kind == "number":
-        number = single(value)
-        return number is not None and any(stated(q).has(reading) for q in quotes for reading in number.values)
+        number = figure_of(value)
+        return number is not None and any(index_of(q).has(n) for q in quotes for n in number.values)
     if field.kind == "text":
         stands = any(gate.are_spans(value, quote) for quote in quotes)
         return stands and not any(missing_numbers(value, quotes))

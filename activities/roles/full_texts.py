@@ -74,7 +74,7 @@ def compose_full_text(
 def nearest_quotes(document: Evidence, texts: Sequence[str], each: int = NEAREST) -> tuple[str, ...]:
     """Return the sentences nearest to each of several texts, the first of every text first."""
     rows = [
-        [ranked.sentence.quote for ranked in item.ranked[:each]]
+        [ranked.sentence.quote for ranked in item.sentences[:each]]
         for text in texts
         for item in rank(text, [document])
     ]

@@ -301,7 +301,7 @@ def _stating_figures(
     values = {
         value
         for number in figures(sentence.text)
-        if number.percent or sum(map(str.isdigit, number.shown)) != 1
+        if number.percent or sum(map(str.isdigit, number.text)) != 1
         for value in number.values
     }.difference(printed)
     return tuple(s for s in carrying if any(values & number.values for number in figures(s.quote)))

@@ -3,7 +3,7 @@
 import re
 
 from activities.contracts.errors import Refused
-from activities.text.entities import drugs_named, same
+from activities.text.entities import drug_counts, is_same_entity
 
 _SYNTAX = re.compile(r"\b(?:AND|OR|NOT)\b|[\"()\[\]]")
 
@@ -14,7 +14,7 @@ def drug_of_query(text: str) -> str:
     The query without its syntax when the vocabularies know none of its words. Raises Refused for a query
     without a word.
     """
-    drugs = drugs_named(text)
+    drugs = drug_counts(text)
     if drugs:
         return drugs[0][0]
     plain = " ".join(_SYNTAX.sub(" ", text).split())
@@ -29,4 +29,4 @@ def is_name_of(drug: str, names: tuple[str, ...]) -> bool:
     These databases search by similarity, and a similar name is another drug.
     """
     plain = drug.casefold()
-    return any(name.casefold() == plain or same(drug, name) for name in names if name)
+    return any(name.casefold() == plain or is_same_entity(drug, name) for name in names if name)

@@ -14,7 +14,7 @@ from activities.text.entities import link
 from activities.text.language import ENGLISH, RARE_FORMS, STEMMERS, language_of_question, stop_words
 from activities.text.normal_form import is_unspaced
 from activities.text.sentences import language_in
-from activities.text.tokens import MARKS, alone, fold, is_function, stem, terms, without_markup
+from activities.text.tokens import MARKS, fold, is_function, stem, terms, without_articles, without_markup
 
 MAX_ABSENT = 6
 """Words that are named, the rarest first."""
@@ -46,24 +46,24 @@ class TermsOf:
 
     def holds(self, row: Sequence[str], language: str) -> bool:
         """Tell whether a document has a term, alone or within a longer one, or several side by side."""
-        wanted = pattern(row, language, " ")
-        return any(wanted in text for text in self._texts)
+        needle = pattern(row, language, " ")
+        return any(needle in text for text in self._texts)
 
     def has(self, text: str) -> bool:
         """Tell whether a document has these letters in a row, in any case."""
         return text.casefold() in self._plain
 
 
-def pattern(row: Sequence[str], language: str, between: str) -> str:
+def pattern(row: Sequence[str], language: str, separator: str) -> str:
     """Return what a text of terms has where it has these, alone or one of them within a longer one."""
     text = " ".join(row)
     length = len(text) if len(row) == 1 else 0
-    before = "" if length >= (MIN_WITHIN_ENGLISH if language == ENGLISH else MIN_WITHIN) else between
-    return f"{before}{text}{'' if length >= MIN_WITHIN else between}"
+    prefix = "" if length >= (MIN_WITHIN_ENGLISH if language == ENGLISH else MIN_WITHIN) else separator
+    return f"{prefix}{text}{'' if length >= MIN_WITHIN else separator}"
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _Word:
     """A word or a name of a question."""
 
     text: str
@@ -71,8 +71,8 @@ class _Asked:
     """Its Zipf frequency; that of its most frequent form."""
     is_name: bool
     """It is in the vocabularies, has a digit or a capital inside, or is in general unknown."""
-    others: tuple[str, ...] = ()
-    """What else the vocabularies call it."""
+    other_names: tuple[str, ...] = ()
+    """Other names of it in the vocabularies."""
 
 
 def absent(
@@ -85,68 +85,68 @@ def absent(
 
     `languages`: those of the documents, whose index `holds` terms and `has` letters (`TermsOf`). None of a
     language without a stemmer: its words would be missed in other forms."""
-    asked_in = language_of_question(question)
-    if not asked_in and all(c.isascii() for c in fold(question) if c.isalpha()):
-        asked_in = languages[0] if len(set(languages)) == 1 else ENGLISH
-    if asked_in not in STEMMERS:
+    language = language_of_question(question)
+    if not language and all(c.isascii() for c in fold(question) if c.isalpha()):
+        language = languages[0] if len(set(languages)) == 1 else ENGLISH
+    if language not in STEMMERS:
         return ()
-    every = dict.fromkeys((asked_in, *languages))
+    all_languages = dict.fromkeys((language, *languages))
 
     def occurs(text: str) -> bool:
-        rows = [terms(text, language) for language in every]
-        joined = fold(re.sub(r"[-\s.']", "", text))
+        rows = [terms(text, code) for code in all_languages]
+        compact = fold(re.sub(r"[-\s.']", "", text))
         # an index has no function words of its language
-        if not all(rows) or any(map(holds, (*rows, [joined]), (*every, ENGLISH))):
+        if not all(rows) or any(map(holds, (*rows, [compact]), (*all_languages, ENGLISH))):
             return True
-        parts = ((text[:at], text[at:]) for at in range(MIN_PART, len(text) - MIN_PART + 1))
-        if text.isalpha() and any(holds(terms(" ".join(pair), asked_in), asked_in) for pair in parts):
+        parts = ((text[:place], text[place:]) for place in range(MIN_PART, len(text) - MIN_PART + 1))
+        if text.isalpha() and any(holds(terms(" ".join(pair), language), language) for pair in parts):
             return True
         return len(text) >= MIN_WITHIN and has(text)
 
-    asked = sorted(_asked(question, asked_in), key=lambda word: word.rarity)
-    if languages and asked_in not in languages:
+    words = sorted(_words_of(question, language), key=lambda word: word.rarity)
+    if languages and language not in languages:
         # a rare word may be one of its language, a code or a name of the vocabularies is the same in any
-        asked = [word for word in asked if word.rarity < MAX_OF_RARE]
-        asked = [word for word in asked if _is_marked(word.text) or link(word.text)]
-    rarest = next((word for word in asked if word.is_name), None)
+        words = [word for word in words if word.rarity < MAX_OF_RARE]
+        words = [word for word in words if _is_marked(word.text) or link(word.text)]
+    rarest = next((word for word in words if word.is_name), None)
 
-    def absent_word(word: _Asked) -> AbsentWord:
+    def absent_word(word: _Word) -> AbsentWord:
         """Return a word with the name that the vocabularies prefer, of those that occur."""
-        instead = tuple(islice((name for name in word.others if terms(name) and occurs(name)), 1))
-        return AbsentWord(word=word.text, instead=instead, decides=word is rarest and not instead)
+        names = tuple(islice((name for name in word.other_names if terms(name) and occurs(name)), 1))
+        return AbsentWord(word=word.text, instead=names, decides=word is rarest and not names)
 
-    lacking = (word for word in asked if not occurs(word.text))
-    return tuple(map(absent_word, islice(lacking, MAX_ABSENT)))
+    absent_words = (word for word in words if not occurs(word.text))
+    return tuple(map(absent_word, islice(absent_words, MAX_ABSENT)))
 
 
-def _asked(question: str, language: str) -> Iterator[_Asked]:
+def _words_of(question: str, language: str) -> Iterator[_Word]:
     """Return the words of a question that carry its topic, and the names of several words, once each."""
-    text, done = without_markup(question), set[str]()
-    named = [mention for mention in link(text) if language == ENGLISH]
-    for entity in named:
-        if fold(entity.surface) not in done:
-            done.add(fold(entity.surface))
-            others = (entity.name, *entity.synonyms)
-            yield _Asked(entity.surface, rarity(entity.surface, language), True, others)
-    leads = True
+    text, seen = without_markup(question), set[str]()
+    mentions = [mention for mention in link(text) if language == ENGLISH]
+    for entity in mentions:
+        if fold(entity.surface) not in seen:
+            seen.add(fold(entity.surface))
+            names = (entity.name, *entity.synonyms)
+            yield _Word(entity.surface, rarity(entity.surface, language), True, names)
+    is_leading = True
     for match in _TOKEN.finditer(text):
         word = match.group()
-        word = re.sub("['\u2019]s$", "", word) if language == ENGLISH else alone(word, language)
-        within = any(mention.start <= match.start() < mention.end for mention in named)
+        word = re.sub("['\u2019]s$", "", word) if language == ENGLISH else without_articles(word, language)
+        is_within = any(mention.start <= match.start() < mention.end for mention in mentions)
         # where no blanks part words, a run of characters is no word
-        parted = not any(map(is_unspaced, word))
+        is_spaced = not any(map(is_unspaced, word))
         is_number = word[:1].isdigit() and word[1:].islower()  # 5th, 80s
-        is_topic = parted and not is_number and not is_function(word) and terms(word, language)
-        if within or fold(word) in done or not is_topic:
+        is_topic = is_spaced and not is_number and not is_function(word) and terms(word, language)
+        if is_within or fold(word) in seen or not is_topic:
             continue
-        done.add(fold(word))
-        rare = rarity(word, language)
-        if rare >= MAX_OF_TOPIC or (leads and language != ENGLISH and _asks(word, language)):
+        seen.add(fold(word))
+        frequency = rarity(word, language)
+        if frequency >= MAX_OF_TOPIC or (is_leading and language != ENGLISH and _asks(word, language)):
             continue
-        leads = False
+        is_leading = False
         may_be_form = language in RARE_FORMS and word.islower()
-        is_usual = rare >= MAX_OF_NAME or may_be_form or _is_compound(word, language)
-        yield _Asked(word, rare, _is_marked(word) or not is_usual)
+        is_usual = frequency >= MAX_OF_NAME or may_be_form or _is_compound(word, language)
+        yield _Word(word, frequency, _is_marked(word) or not is_usual)
 
 
 def _is_marked(word: str) -> bool:
@@ -157,14 +157,14 @@ def _is_marked(word: str) -> bool:
 def _is_compound(word: str, language: str) -> bool:
     """Tell whether a word of another language than English is joined of words that are not rare."""
     places = range(MIN_WITHIN, len(word) - MIN_WITHIN + 1) if language != ENGLISH else ()
-    firsts = [word[:at] for at in places if rarity(word[at:], language) >= MIN_OF_PART]
-    return any(rarity(one, language) >= MIN_OF_PART or _is_compound(one, language) for one in firsts)
+    firsts = [word[:place] for place in places if rarity(word[place:], language) >= MIN_OF_PART]
+    return any(rarity(first, language) >= MIN_OF_PART or _is_compound(first, language) for first in firsts)
 
 
 def rarest_words(question: str) -> tuple[str, ...]:
     """Return the words of a question that carry its topic, the rarest first."""
-    asked = _asked(question, language_of_question(question) or ENGLISH)
-    return tuple(word.text for word in sorted(asked, key=lambda word: word.rarity))
+    words = _words_of(question, language_of_question(question) or ENGLISH)
+    return tuple(word.text for word in sorted(words, key=lambda word: word.rarity))
 
 
 def _asks(word: str, language: str) -> bool:
@@ -172,8 +172,8 @@ def _asks(word: str, language: str) -> bool:
 
     Before any topic it asks: of 244 question words of 21 languages the lists lack 21, and this 4."""
     functions, plain = stop_words(language), word.casefold()
-    pairs = ((plain[:at], plain[at:]) for at in range(2, len(plain) - 1))
-    is_form = stem(plain, language) in {stem(other, language) for other in functions}
+    pairs = ((plain[:place], plain[place:]) for place in range(2, len(plain) - 1))
+    is_form = stem(plain, language) in {stem(function, language) for function in functions}
     return is_form or any(map(functions.issuperset, pairs))
 
 

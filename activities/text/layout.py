@@ -52,31 +52,31 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
     for number, (start, end) in enumerate(blocks):
         lines = _lines(text, start, end)
         if number + 1 < len(blocks) and len(lines) == 1:
-            others = (*blocks[max(0, number - 1) : number], blocks[number + 1])
-            beside = [text[_lines(text, *block)[0]] for block in others]
-            if _is_heading(text[lines[0]], beside):
-                heading = bare(text[lines[0]])
+            neighbours = (*blocks[max(0, number - 1) : number], blocks[number + 1])
+            neighbour_lines = [text[_lines(text, *block)[0]] for block in neighbours]
+            if _is_heading(text[lines[0]], neighbour_lines):
+                heading = heading_text(text[lines[0]])
                 continue
         if len(lines) > 1 and _MARKED_HEADING.match(text[lines[0]]) and _columns(text, lines[1:]):
-            heading = bare(text[lines[0]])
+            heading = heading_text(text[lines[0]])
             lines = lines[1:]
         if columns := _columns(text, lines):
             rows_below = (line for line in lines[1:] if not _RULE.fullmatch(text[line]))
             yield from (Unit(line.start, line.stop, columns, is_row=True) for line in rows_below)
             continue
         head = above = heading
-        joined = _unwrapped(text, lines)
-        for place, line in enumerate(joined):
+        statements = _unwrap(text, lines)
+        for place, line in enumerate(statements):
             words = text[line]
-            below = text[joined[place + 1]] if place + 1 < len(joined) else ""
-            is_other = below and (_ITEM.match(below) or not _is_heading(below, ()))
-            ended = place == 0 or text.endswith(_ENDS, 0, joined[place - 1].stop)
+            below = text[statements[place + 1]] if place + 1 < len(statements) else ""
+            is_over = below and (_ITEM.match(below) or not _is_heading(below, ()))
+            has_ended = place == 0 or text.endswith(_ENDS, 0, statements[place - 1].stop)
             if below and words.rstrip().endswith(":") and len(words) <= MAX_HEADING:
-                head = bare(words)
-            elif _MARKED_HEADING.match(words) or (is_other and ended and _is_heading(words, (below,))):
-                heading = head = bare(words)
+                head = heading_text(words)
+            elif _MARKED_HEADING.match(words) or (is_over and has_ended and _is_heading(words, (below,))):
+                heading = head = heading_text(words)
             else:
-                is_line = len(joined) - (head != above) > 1 and "\n" not in words.strip()
+                is_line = len(statements) - (head != above) > 1 and "\n" not in words.strip()
                 is_row = is_line or bool(_ITEM.match(words)) or bool(_ROW.match(words))
                 yield Unit(line.start, line.stop, head, is_row and len(words) <= MAX_ROW)
 
@@ -91,7 +91,7 @@ def rows(text: str) -> Iterator[list[str]]:
                     yield [cell.strip() for cell in row]
 
 
-def bare(line: str) -> str:
+def heading_text(line: str) -> str:
     """Return a heading without what marks it."""
     return " ".join(line.split()).strip(" #*_=:")
 
@@ -100,17 +100,17 @@ def _lines(text: str, start: int, end: int) -> list[slice]:
     return [slice(*match.span()) for match in _LINE.finditer(text, start, end)]
 
 
-def _is_heading(line: str, beside: Sequence[str]) -> bool:
+def _is_heading(line: str, neighbours: Sequence[str]) -> bool:
     """Tell whether a line is short, without a stop, and no item, no field and no row.
 
     One with a number is no item of a list: no line beside it has a number of as many parts. A stop in bold is
     one (`**The vote was carried.**`), unless the line has a number (`**13. Notices.**`)."""
-    depth, *others = (match and match[1].count(".") for match in map(_NUMBER.match, (line, *beside)))
-    if depth is not None and depth not in others:
+    depth, *depths = (match and match[1].count(".") for match in map(_NUMBER.match, (line, *neighbours)))
+    if depth is not None and depth not in depths:
         line = line.lstrip(" \t0123456789.):")
     plain = line.strip()
-    stopped = plain if _NUMBER.match(plain.lstrip("*_")) else plain.rstrip("*_")
-    is_statement = stopped.endswith(_STOPPED) or plain[:1].isdigit() or re.search(r": | \| |\n", plain)
+    ending = plain if _NUMBER.match(plain.lstrip("*_")) else plain.rstrip("*_")
+    is_statement = ending.endswith(_STOPPED) or plain[:1].isdigit() or re.search(r": | \| |\n", plain)
     is_title = len(plain) <= MAX_HEADING and any(map(str.isalpha, plain))
     return bool(_MARKED_HEADING.match(line)) or (is_title and not is_statement and not _ITEM.match(line))
 
@@ -136,26 +136,26 @@ def _separator(rows: Sequence[str]) -> str:
     return ""
 
 
-def _unwrapped(text: str, lines: Sequence[slice]) -> list[slice]:
+def _unwrap(text: str, lines: Sequence[slice]) -> list[slice]:
     """Lines with those that continue them."""
     words = [text[line] for line in lines]
-    lower = sum(line.lstrip()[:1].islower() for line in words[1:])
-    prose = len(lines) > 1 and lower >= MIN_LOWER * (len(lines) - 1)
+    lower_count = sum(line.lstrip()[:1].islower() for line in words[1:])
+    is_prose = len(lines) > 1 and lower_count >= MIN_LOWER * (len(lines) - 1)
     longest = max(map(len, words))
     numbers = {int(match[1]) for match in map(_NUMBER.match, words) if match and match[1].isdigit()}
-    joined = [lines[0]]
+    statements = [lines[0]]
     for before, line, after in zip(words, lines[1:], words[1:], strict=False):
         is_long = len(before) >= MIN_WRAPPED * longest
         number = _NUMBER.match(after)
         n = int(number[1]) if number and number[1].isdigit() else 0
-        alone = n > 1 and numbers.isdisjoint((n - 1, n + 1))  # the 18th, in many languages `18.`
-        amount = number and is_long and (alone or (prose and not number[2]))
-        amount = amount and not before.rstrip().endswith((*_STOPPED, ":"))
-        begins = _ITEM.match(after) or _MARKED_HEADING.match(after) or _MARKED_HEADING.match(before)
-        begins = begins or _ROW.match(before) or _ROW.match(after)
-        begins = begins or (_FIELD.match(before) and _FIELD.match(after))
-        if amount or ((after.lstrip()[:1].islower() or (prose and is_long)) and not begins):
-            joined[-1] = slice(joined[-1].start, line.stop)
+        is_alone = n > 1 and numbers.isdisjoint((n - 1, n + 1))  # the 18th, in many languages `18.`
+        is_amount = number and is_long and (is_alone or (is_prose and not number[2]))
+        is_amount = is_amount and not before.rstrip().endswith((*_STOPPED, ":"))
+        is_start = _ITEM.match(after) or _MARKED_HEADING.match(after) or _MARKED_HEADING.match(before)
+        is_start = is_start or _ROW.match(before) or _ROW.match(after)
+        is_start = is_start or (_FIELD.match(before) and _FIELD.match(after))
+        if is_amount or ((after.lstrip()[:1].islower() or (is_prose and is_long)) and not is_start):
+            statements[-1] = slice(statements[-1].start, line.stop)
         else:
-            joined.append(line)
-    return joined
+            statements.append(line)
+    return statements

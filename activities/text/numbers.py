@@ -113,7 +113,7 @@ _APART = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*|(?<!\d)\d++[ -](?:{'|'.
 class Number:
     """One number of a text with all that it may be read as."""
 
-    shown: str
+    text: str
     start: int
     """Where it stands in the normal form of its text."""
     end: int
@@ -137,7 +137,7 @@ class Number:
     @property
     def is_year(self) -> bool:
         """Tell whether it may be a year of our time: four digits without a mark."""
-        return self.shown.isdecimal() and len(self.shown) == 4 and 1900 <= self.value < 2100
+        return self.text.isdecimal() and len(self.text) == 4 and 1900 <= self.value < 2100
 
     @property
     def values(self) -> frozenset[Decimal]:
@@ -155,18 +155,18 @@ class Number:
 class Code(NamedTuple):
     """A name of letters and digits (`IL-6`, `NCT01234567`), or a Roman numeral."""
 
-    shown: str
+    text: str
     code: str
     value: Decimal | None = None
     """The number that it may be instead: `mid-1990`, `III`."""
 
 
-class Read(NamedTuple):
+class Contents(NamedTuple):
     numbers: tuple[Number, ...]
     codes: tuple[Code, ...]
 
 
-class Stated(NamedTuple):
+class NumberIndex(NamedTuple):
     """Everything that a text states, for looking up."""
 
     values: frozenset[Decimal]
@@ -181,17 +181,17 @@ class Stated(NamedTuple):
 
     def has(self, value: Decimal, number: Number | None = None) -> bool:
         """Tell whether a value (of a number) stands in the text, or another one that is rounded to it."""
-        held = self.scaled if number and number.is_scaled else self.values
-        held = self.percents if number and number.percent else held
-        return value in held or any(rounds(other, value) for other in held)
+        values = self.scaled if number and number.is_scaled else self.values
+        values = self.percents if number and number.percent else values
+        return value in values or any(rounds(other, value) for other in values)
 
 
 def rounds(exact: Decimal, value: Decimal) -> bool:
     """Tell whether a number is another one with fewer digits."""
-    reduced, other = value.normalize(), exact.normalize()
-    is_shorter = MIN_ROUNDED_DIGITS <= len(reduced.as_tuple().digits) < len(other.as_tuple().digits)
-    is_near = is_shorter and abs(other - reduced) <= MAX_ROUNDED * abs(other)
-    return is_near and rounded_to(exact, reduced) == reduced
+    short, full = value.normalize(), exact.normalize()
+    is_shorter = MIN_ROUNDED_DIGITS <= len(short.as_tuple().digits) < len(full.as_tuple().digits)
+    is_near = is_shorter and abs(full - short) <= MAX_ROUNDED * abs(full)
+    return is_near and rounded_to(exact, short) == short
 
 
 def rounded_to(exact: Decimal, printed: Decimal) -> Decimal:
@@ -202,36 +202,36 @@ def rounded_to(exact: Decimal, printed: Decimal) -> Decimal:
 
 
 @lru_cache(maxsize=2_048)  # a sentence and its quotes are looked at for several things
-def read(text: str, language: str = "") -> Read:
+def read(text: str, language: str = "") -> Contents:
     """Return the numbers and codes of a text without tables, in order.
 
     `language`: of its number words; empty for that of the text."""
-    rest = normalise(text).translate(_ARABIC_MARKS)
-    language = language or language_of_question(rest) or ENGLISH
+    text = normalise(text).translate(_ARABIC_MARKS)
+    language = language or language_of_question(text) or ENGLISH
     decimal = str(locale_of(language).number_symbols["latn"]["decimal"])
-    rest = _MARK.sub(_blank, rest)
+    text = _MARK.sub(_blank, text)
     numbers, codes = list[Number](), list[Code]()
     for pattern, role in _NO_FIGURES.items():
-        numbers += [_not_a_figure(match, role) for match in pattern.finditer(rest)]
-        rest = pattern.sub(_blank, rest)
-    for match in _CODE.finditer(rest):
+        numbers += [_date_or_time(match, role) for match in pattern.finditer(text)]
+        text = pattern.sub(_blank, text)
+    for match in _CODE.finditer(text):
         token = match[0]
         codes += _codes(token, language)
         if _DIGIT.search(token):
             digits = [Decimal(digit) for digit in _DIGIT.findall(token)]
             numbers.append(Number(token, *match.span(), tuple((digit,) for digit in digits), role="code"))
-    rest = _CODE.sub(lambda match: _blank(match) if _DIGIT.search(match[0]) else match[0], rest)
-    for match in _NUMBER.finditer(rest):
+    text = _CODE.sub(lambda match: _blank(match) if _DIGIT.search(match[0]) else match[0], text)
+    for match in _NUMBER.finditer(text):
         if len(match["digits"]) <= MAX_DIGITS:
-            numbers.append(_number(match, rest, decimal, language))
+            numbers.append(_number(match, text, decimal, language))
         else:
-            codes.append(Code(match["digits"], _joined(match["digits"])))
-    characters = list(rest)
+            codes.append(Code(match["digits"], _compact(match["digits"])))
+    characters = list(text)
     for figure in numbers:
         characters[figure.start : figure.end] = "#" * (figure.end - figure.start)
-    rest = _OF_A_HUNDRED.sub(_blank, "".join(characters))  # its `cent` is no number
-    numbers += [*_in_words(rest, language), *map(_in_han, _HAN.finditer(rest))]
-    return Read(tuple(sorted(numbers, key=lambda number: number.start)), tuple(codes))
+    text = _OF_A_HUNDRED.sub(_blank, "".join(characters))  # its `cent` is no number
+    numbers += [*_numbers_in_words(text, language), *map(_han_number, _HAN.finditer(text))]
+    return Contents(tuple(sorted(numbers, key=lambda number: number.start)), tuple(codes))
 
 
 def figures(text: str, language: str = "") -> tuple[Number, ...]:
@@ -239,32 +239,32 @@ def figures(text: str, language: str = "") -> tuple[Number, ...]:
     return tuple(number for number in read(text, language).numbers if number.role == "figure")
 
 
-def single(text: str, language: str = "") -> Number | None:
+def figure_of(text: str, language: str = "") -> Number | None:
     """Return the figure of a text that has exactly one."""
     numbers = figures(text, language)
     return numbers[0] if len(numbers) == 1 else None
 
 
-def are_stated(text: str, held: frozenset[Decimal]) -> bool:
+def are_among(text: str, numbers: frozenset[Decimal]) -> bool:
     """Tell whether each number of a text is one of those held (`Stated.signed`), with its sign."""
-    return all(not held.isdisjoint(number.signed) for number in read(text).numbers)
+    return all(not numbers.isdisjoint(number.signed) for number in read(text).numbers)
 
 
 @lru_cache(maxsize=256)
-def stated(text: str) -> Stated:
-    """Everything that a text states, the cells of its tables by themselves."""
-    every = read(text)
+def index_of(text: str) -> NumberIndex:
+    """Return everything that a text states, the cells of its tables by themselves."""
+    content = read(text)
     cells = [cell for row in rows(text) for cell in row if _DIGIT.search(cell)]
-    in_cells = [replace(n, percent=None) for cell in dict.fromkeys(cells) for n in read(cell).numbers]
-    numbers = [number for number in (*every.numbers, *in_cells) if number.role != "time"]
-    named = frozenset(code.value for code in every.codes if code.value is not None)
-    apart = (_joined(match[0]) for match in _APART.finditer(normalise(text)))
-    return Stated(
-        values=named.union(*(number.values for number in numbers)),
+    cell_numbers = [replace(n, percent=None) for cell in dict.fromkeys(cells) for n in read(cell).numbers]
+    numbers = [number for number in (*content.numbers, *cell_numbers) if number.role != "time"]
+    code_values = frozenset(code.value for code in content.codes if code.value is not None)
+    split_codes = (_compact(match[0]) for match in _APART.finditer(normalise(text)))
+    return NumberIndex(
+        values=code_values.union(*(number.values for number in numbers)),
         percents=frozenset().union(*(number.values for number in numbers if number.percent is not False)),
-        codes=frozenset((*(code.code for code in every.codes), *(n.code for n in numbers), *apart)),
+        codes=frozenset((*(code.code for code in content.codes), *(n.code for n in numbers), *split_codes)),
         signed=frozenset(value for number in numbers for value in number.signed),
-        scaled=named.union(*(n.readings[-1] if n.is_scaled else n.values for n in numbers)),
+        scaled=code_values.union(*(n.readings[-1] if n.is_scaled else n.values for n in numbers)),
         days=frozenset(days_of([text], language_of_question(text) or ENGLISH)),
     )
 
@@ -276,34 +276,34 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
     which may count, unless it has decimals (`2.0`)."""
     texts = [*texts]  # read as far as they are needed: most sentences have nothing that is looked up
     for number in read(text).numbers:
-        counts = number.role == "figure" and not (number.percent or number.is_scaled)
-        is_count = counts and number.value <= MAX_COUNT and not _SEPARATOR.search(number.shown)
+        is_plain = number.role == "figure" and not (number.percent or number.is_scaled)
+        is_count = is_plain and number.value <= MAX_COUNT and not _SEPARATOR.search(number.text)
         if is_count or number.role in ("time", "ordinal", "code"):
             continue
-        if number.code and any(number.code in held.codes for held in map(stated, texts)):
+        if number.code and any(number.code in index.codes for index in map(index_of, texts)):
             continue
-        is_held = any(
-            all(any(held.has(value, number) for held in map(stated, texts)) for value in reading)
+        is_stated = any(
+            all(any(index.has(value, number) for index in map(index_of, texts)) for value in reading)
             for reading in number.readings
         )
-        if not is_held or (number.role == "date" and _is_of_another_month(text, number, texts)):
+        if not is_stated or (number.role == "date" and _is_of_another_month(text, number, texts)):
             yield number
 
 
 def _is_of_another_month(text: str, number: Number, texts: Iterable[str]) -> bool:
     """Tell whether texts have a date with this day and year in other months alone."""
-    days = days_of([number.shown], language_of_question(text) or ENGLISH)
-    held = {day for other in map(stated, texts) for day in other.days}
-    same = {day for day in held for own in days if (day.year, day.day) == (own.year, own.day)}
-    return bool(same) and days.isdisjoint(held)
+    days = days_of([number.text], language_of_question(text) or ENGLISH)
+    stated_days = {day for index in map(index_of, texts) for day in index.days}
+    dates = {(day.year, day.day) for day in days}
+    return days.isdisjoint(stated_days) and any((day.year, day.day) in dates for day in stated_days)
 
 
 def missing_code(text: str, texts: Iterable[str]) -> str:
     """Return the first code of a text that none of the others has; empty where none is missing."""
     texts = [*texts]
     for code in read(text).codes:
-        if not any(code.code in other.codes or code.value in other.values for other in map(stated, texts)):
-            return code.shown
+        if not any(code.code in index.codes or code.value in index.values for index in map(index_of, texts)):
+            return code.text
     return ""
 
 
@@ -311,7 +311,7 @@ def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
-def _not_a_figure(match: re.Match[str], role: Role) -> Number:
+def _date_or_time(match: re.Match[str], role: Role) -> Number:
     """Return a date or a time: its parts, or its year with the day, where a name may stand for its month."""
     parts = tuple(map(Decimal, _DIGIT.findall(match[0])))
     years = [part for part in parts if part >= MAX_COUNT**3][:1]
@@ -319,8 +319,8 @@ def _not_a_figure(match: re.Match[str], role: Role) -> Number:
         parts = (*parts, years[0] - years[0] % 100 + parts[1])
         return Number(match[0], *match.span(), (parts, (*years,)), role=role)
     days = parts[2:3] if parts[:1] == (*years,) else parts
-    dated = [(*years, part) for part in days if years and part not in years]
-    return Number(match[0], *match.span(), (parts, *dated), role=role)
+    dates = [(*years, part) for part in days if years and part not in years]
+    return Number(match[0], *match.span(), (parts, *dates), role=role)
 
 
 def _codes(token: str, language: str) -> Iterator[Code]:
@@ -332,24 +332,24 @@ def _codes(token: str, language: str) -> Iterator[Code]:
         if digits is None:
             continue
         is_word = before.islower() or (language == "de" and before.istitle())  # Typ-2-Diabetes
-        prefix = part[0].isdigit() and is_word and len(before) >= MIN_PREFIX
-        value = Decimal(digits[0]) if prefix else None
-        yield Code(token, _joined(before + part if part.isdigit() else part), value)
+        is_prefix = part[0].isdigit() and is_word and len(before) >= MIN_PREFIX
+        value = Decimal(digits[0]) if is_prefix else None
+        yield Code(token, _compact(before + part if part.isdigit() else part), value)
 
 
-def _joined(text: str) -> str:
+def _compact(text: str) -> str:
     return "".join(filter(str.isalnum, fold(text)))
 
 
 def _number(match: re.Match[str], text: str, decimal: str, language: str) -> Number:
-    unit, shown = match["unit"] or "", match[0].removesuffix(match["unit"] or "")
+    unit, surface = match["unit"] or "", match[0].removesuffix(match["unit"] or "")
     readings, end, scales = list(_readings(match["digits"], decimal)), match.end(), _scales(language)
     word = _SCALE.match(text, match.end("digits"))
     scale = _GLUED.get(unit, 1)
-    if word and (prefix := next((first for first in scales if word[1].casefold().startswith(first)), "")):
-        at = word.start(1) + len(prefix)
-        if is_unspaced(prefix[0]) or not text[at : at + 1].isalpha():
-            scale, shown, end = scales[prefix], text[match.start() : at], at
+    if word and (prefix := next((name for name in scales if word[1].casefold().startswith(name)), "")):
+        place = word.start(1) + len(prefix)
+        if is_unspaced(prefix[0]) or not text[place : place + 1].isalpha():
+            scale, surface, end = scales[prefix], text[match.start() : place], place
     if language in ORDINALS and (day := _DAY_AND_MONTH.match(text, match.start())):
         readings.append((Decimal(day[1]),))
     if scale > 1:
@@ -366,11 +366,11 @@ def _number(match: re.Match[str], text: str, decimal: str, language: str) -> Num
         role = "page"
     elif _RANK.match(text, match.end("digits")):
         role = "ordinal"
-    code = _joined(match["digits"] + unit) if unit else ""
+    code = _compact(match["digits"] + unit) if unit else ""
     sign: Literal["", "-", "?"] = ""
     if before.endswith("-") and not before.endswith(("+/-", "+-")):  # a deviation behind a mean
         sign = "?" if before[-2:-1].isalnum() or before[-2:-1] in (")", "]", "%") else "-"
-    return Number(shown.strip(), match.start(), end, tuple(readings), percent, role, code, sign, scale > 1)
+    return Number(surface.strip(), match.start(), end, tuple(readings), percent, role, code, sign, scale > 1)
 
 
 @cache
@@ -398,17 +398,17 @@ def _scales(language: str) -> Mapping[str, int]:
 
 
 def _readings(digits: str, decimal: str) -> Iterator[Reading]:
-    """Each way to read a run of digits with marks or blanks between them."""
+    """Yield each way to read a run of digits with marks or blanks between them."""
     if " " in digits:
         yield from _readings(digits.replace(" ", ""), decimal)
         yield tuple(next(_readings(part, decimal))[0] for part in digits.split(" "))
         return
     if _FRACTION in digits:
-        over, under = digits.split(_FRACTION)
-        exact = Decimal(over[:-1] or 0) + Decimal(over[-1]) / Decimal(under)
+        numerator, denominator = digits.split(_FRACTION)
+        exact = Decimal(numerator[:-1] or 0) + Decimal(numerator[-1]) / Decimal(denominator)
         places = map(Decimal, ("0.001", "0.01", "0.1"))
         yield from dict.fromkeys((rounded_to(exact, place).normalize() + 0,) for place in places)
-        yield Decimal(over), Decimal(under)
+        yield Decimal(numerator), Decimal(denominator)
         return
     marks = _SEPARATOR.findall(digits)
     if not marks:
@@ -418,28 +418,28 @@ def _readings(digits: str, decimal: str) -> Iterator[Reading]:
     if not head:
         yield (Decimal(f"0.{groups[0]}"),)
         return
-    separate = tuple(Decimal(part) for part in (head, *groups))
-    mark, *others = dict.fromkeys(marks)
-    if not others:
-        grouped = mark in ".,'" and _are_groups(head, groups)
-        ways = [(Decimal("".join((head, *groups))),)] if grouped else []
+    parts = tuple(Decimal(part) for part in (head, *groups))
+    mark, *other_marks = dict.fromkeys(marks)
+    if not other_marks:
+        is_grouped = mark in ".,'" and _are_groups(head, groups)
+        ways = [(Decimal("".join((head, *groups))),)] if is_grouped else []
         if len(groups) == 1 and mark != "'":
             ways.insert(0 if mark == decimal else 1, (Decimal(f"{head}.{groups[0]}"),))
         yield from ways
-        if not grouped and (len(groups) > 1 or (mark in ",'" and mark != decimal)):
-            yield separate
+        if not is_grouped and (len(groups) > 1 or (mark in ",'" and mark != decimal)):
+            yield parts
     elif len(set(marks[:-1])) == 1 and _are_groups(head, groups[:-1]):
         yield (Decimal(f"{head}{''.join(groups[:-1])}.{groups[-1]}"),)
     elif "," in marks:  # 4350.00,12
         yield tuple(value for part in digits.split(",") for value in next(_readings(part, decimal)))
     else:
-        yield separate
+        yield parts
 
 
 def _are_groups(head: str, groups: list[str]) -> bool:
     """Tell whether digits are set off in thousands, also as in India (1,00,000)."""
-    last, between = len(groups[-1]) == 3, {len(group) for group in groups[:-1]}
-    return head[0] != "0" and len(head) <= 3 and last and (between <= {3} or between == {2})
+    is_last_full, lengths = len(groups[-1]) == 3, {len(group) for group in groups[:-1]}
+    return head[0] != "0" and len(head) <= 3 and is_last_full and (lengths <= {3} or lengths == {2})
 
 
 class _Word(str, Token):  # type: ignore[misc]  # the package ships no types
@@ -447,11 +447,11 @@ class _Word(str, Token):  # type: ignore[misc]  # the package ships no types
         return str(self)
 
 
-def _in_words(text: str, language: str) -> Iterator[Number]:
+def _numbers_in_words(text: str, language: str) -> Iterator[Number]:
     """Find the numbers in words of a language with blanks between them."""
     words = [*_TOKEN.finditer(text)] if language in SPELLED_IN else []
-    bare = [_Word(_COMPOUND.sub("", word[0])) for word in words]
-    for number in find_numbers(bare, language, 0.0) if words else ():
+    tokens = [_Word(_COMPOUND.sub("", word[0])) for word in words]
+    for number in find_numbers(tokens, language, 0.0) if words else ():
         start, end = words[number.start].start(), words[number.end - 1].end()
         value = Decimal(str(number.value))
         # the word for one is more often no number
@@ -459,7 +459,7 @@ def _in_words(text: str, language: str) -> Iterator[Number]:
         yield Number(text[start:end], start, end, ((value.normalize() + 0,),), None, role)
 
 
-def _in_han(match: re.Match[str]) -> Number:
+def _han_number(match: re.Match[str]) -> Number:
     """Return a number in Chinese characters; two digits without a unit may be a name."""
     total = part = digit = 0
     for value in _han_digits(match["whole"]):

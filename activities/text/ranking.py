@@ -32,8 +32,8 @@ RELEVANT = 0.3
 """`Item.relevance` from which a document is near enough to be shown: 95 % of the questions about a user's own
 documents have their text at 0.32 or nearer, and 95 % of those about other matters none nearer than 0.29."""
 FAR_BEFORE = 12.0
-"""Score (`Ranked`) from which a statement of the user's own is near by its words alone, whatever the encoder
-makes of a row of figures: in a text of a few pages none has it."""
+"""Score (`RankedSentence`) from which a statement of the user's own is near by its words alone, whatever the
+encoder makes of a row of figures: in a text of a few pages none has it."""
 OF_DAY = 6.0
 """Score of a statement with a day that the question names: before what is near alone, and hiding nothing."""
 OF_WHOLE = 0.8
@@ -69,7 +69,7 @@ Scores = NDArray[np.float64]
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedSentence:
     """A sentence with its score among those of its document."""
 
     sentence: Sentence
@@ -89,7 +89,7 @@ class Item:
     relevance: float
     """0 to 1, comparable between calls: the cosine of the nearest sentence; without the encoder the share of
     the question's words, weighted by rarity, that the document has."""
-    ranked: tuple[Ranked, ...]
+    sentences: tuple[RankedSentence, ...]
     near_by_words: bool = False
     """It is the user's own and has all words of the question that any document has, or a row far ahead."""
 
@@ -107,24 +107,24 @@ def rank(
     if not documents:
         return []
     corpus = _Corpus(documents)
-    by_sentence = corpus.by_words(corpus.of_sentences, question)
-    by_whole = corpus.by_words(corpus.of_wholes, question) if by_words is None else np.array(by_words)
-    (likeness,) = corpus.likeness([question], [by_whole], encode)
-    scores, relevance = corpus.closeness(question, by_whole, likeness)
-    joined = _together(by_sentence, np.concatenate([row[:-1] for row in likeness]))
+    sentence_scores = corpus.by_words(corpus.of_sentences, question)
+    word_scores = corpus.by_words(corpus.of_wholes, question) if by_words is None else np.array(by_words)
+    (likeness,) = corpus.likeness([question], [word_scores], encode)
+    scores, relevance = corpus.closeness(question, word_scores, likeness)
+    totals = _combine(sentence_scores, np.concatenate([row[:-1] for row in likeness]))
     if days := corpus.days(question):
-        joined += OF_DAY * np.array([not days.isdisjoint(words) for row in corpus.word_rows for words in row])
+        totals += OF_DAY * np.array([not days.isdisjoint(words) for row in corpus.word_rows for words in row])
     has_words = corpus.has_words(question)
     items = []
     for n, (document, row) in enumerate(zip(documents, corpus.rows, strict=True)):
-        is_users = document.evidence_type in OF_THE_USER
-        parts = joined[corpus.bounds[n] : corpus.bounds[n + 1]]
-        parts = parts if is_users else (1 - OF_WHOLE) * parts + OF_WHOLE * scores[n]
+        is_of_user = document.evidence_type in OF_THE_USER
+        part = totals[corpus.bounds[n] : corpus.bounds[n + 1]]
+        part = part if is_of_user else (1 - OF_WHOLE) * part + OF_WHOLE * scores[n]
         cosines = [None if np.isnan(cosine) else float(cosine) for cosine in likeness[n][:-1]]
-        ranked = [*map(Ranked, row, parts.tolist(), cosines)]
-        ranked.sort(key=lambda one: (-one.score, one.sentence.place))
-        alone = is_users and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
-        items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), tuple(ranked), alone))
+        ranked = [*map(RankedSentence, row, part.tolist(), cosines)]
+        ranked.sort(key=lambda r: (-r.score, r.sentence.place))
+        is_near = is_of_user and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
+        items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), tuple(ranked), is_near))
     return items
 
 
@@ -135,17 +135,17 @@ def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[tuple[
     if not documents:
         return [(np.zeros(0), np.zeros(0)) for _ in texts]
     corpus = _Corpus(documents)
-    by_whole = [corpus.by_words(corpus.of_wholes, text) for text in texts]
-    return [*map(corpus.closeness, texts, by_whole, corpus.likeness(texts, by_whole))]
+    word_scores = [corpus.by_words(corpus.of_wholes, text) for text in texts]
+    return [*map(corpus.closeness, texts, word_scores, corpus.likeness(texts, word_scores))]
 
 
 def best_first(items: Iterable[Item]) -> list[Item]:
     return sorted(items, key=lambda item: (-item.score, item.document.evidence_id))
 
 
-def relevant(items: Iterable[Item]) -> list[Item]:
+def relevant_items(items: Iterable[Item]) -> list[Item]:
     """Return the items that are near enough, in the given order."""
-    return [item for item in items if item.ranked and (item.relevance >= RELEVANT or item.near_by_words)]
+    return [item for item in items if item.sentences and (item.relevance >= RELEVANT or item.near_by_words)]
 
 
 def fuse(rankings: Sequence[Scores]) -> Scores:
@@ -172,10 +172,11 @@ class Index:
 
     def scores(self, query: Sequence[str]) -> Scores:
         """Return the score of each row."""
-        asked = [term for term in query if term in self._index.vocab_dict] if self._index is not None else []
-        if self._index is None or not asked:
+        vocabulary = self._index.vocab_dict if self._index is not None else {}
+        known_terms = [term for term in query if term in vocabulary]
+        if self._index is None or not known_terms:
             return np.zeros(self._count)
-        return np.asarray(self._index.get_scores(asked), np.float64)
+        return np.asarray(self._index.get_scores(known_terms), np.float64)
 
 
 def words(text: str, language: str = ENGLISH) -> list[str]:
@@ -183,16 +184,16 @@ def words(text: str, language: str = ENGLISH) -> list[str]:
     return terms(text, language) + numbers(text, language)
 
 
-def asked_words(question: str, languages: Iterable[str] = (ENGLISH,)) -> list[str]:
+def question_words(question: str, languages: Iterable[str] = (ENGLISH,)) -> list[str]:
     """Return the words of a question as documents of these languages may have them."""
-    every = dict.fromkeys((language_of_question(question) or ENGLISH, *languages))
-    return list(dict.fromkeys(chain.from_iterable(words(question, language) for language in every)))
+    all_languages = dict.fromkeys((language_of_question(question) or ENGLISH, *languages))
+    return list(dict.fromkeys(chain.from_iterable(words(question, language) for language in all_languages)))
 
 
 def other_words(question: str) -> list[str]:
     """Words of the vocabularies' other names of what a question names, beside its own."""
-    own, others = set(words(question)), dict.fromkeys(chain.from_iterable(other_names(question)))
-    return [word for word in others if word not in own]
+    known_words, name_words = set(words(question)), dict.fromkeys(chain.from_iterable(other_names(question)))
+    return [word for word in name_words if word not in known_words]
 
 
 @lru_cache(maxsize=64)
@@ -206,7 +207,7 @@ def other_names(question: str) -> tuple[tuple[str, ...], ...]:
     return tuple(dict.fromkeys(row for row in rows if row))
 
 
-def standardised(scores: Scores) -> Scores:
+def standardise(scores: Scores) -> Scores:
     """Scores with a mean of zero and a deviation of one; zeros where all are the same."""
     spread = scores.std() if len(scores) else 0.0
     return (scores - scores.mean()) / spread if spread > 1e-9 else np.zeros(len(scores))
@@ -242,19 +243,19 @@ class _Corpus:
         return Index([*chain.from_iterable(self.word_rows)])
 
     def by_words(self, index: Index, text: str) -> Scores:
-        scores = index.scores(asked_words(text, self.languages))
+        scores = index.scores(question_words(text, self.languages))
         return scores + OTHER_NAMES * index.scores(other_words(text))
 
     def has_words(self, text: str) -> list[bool]:
         """Tell which documents have all words of a text that any of them has, or a day that it names.
 
         None where it is in another language: only its words by chance are theirs."""
-        if (asked_in := language_of_question(text)) and asked_in not in self.languages:
+        if (text_language := language_of_question(text)) and text_language not in self.languages:
             return [False] * len(self._wholes)
         sets = [frozenset(row) for row in self._wholes]
-        wanted = frozenset(asked_words(text, self.languages)) & frozenset(chain.from_iterable(sets))
+        words = frozenset(question_words(text, self.languages)) & frozenset(chain.from_iterable(sets))
         days = self.days(text)
-        return [bool(wanted) and (wanted <= held or not days.isdisjoint(held)) for held in sets]
+        return [bool(words) and (words <= row or not days.isdisjoint(row)) for row in sets]
 
     def days(self, text: str) -> frozenset[str]:
         return frozenset(days_in(text, language_of_question(text) or ENGLISH))
@@ -266,7 +267,7 @@ class _Corpus:
     def likeness(
         self,
         texts: Sequence[str],
-        by_whole: Sequence[Scores],
+        word_scores: Sequence[Scores],
         encode: Callable[[Embedder, Sequence[str]], Vectors] = Embedder.encode,
     ) -> list[list[Scores]]:
         """Return for each text and document the cosine of each of its sentences, and last that of its title.
@@ -277,48 +278,48 @@ class _Corpus:
         if model is None:
             return grid
         texts_of = [[_encoded(sentence, model) for sentence in row] for row in self.rows]
-        cache = model.remembered([*chain.from_iterable(texts_of)])
-        likeliest = by_whole[0] if len(texts) == 1 else fuse(by_whole)
-        chosen = set(np.argsort(-likeliest, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist())
-        by_sentence = [self.by_words(self.of_sentences, text) for text in texts]
-        count = max(MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES // len(chosen)) if len(texts) == 1 else 1
-        places = [(n, -1, self._documents[n].title) for n in chosen if self._documents[n].title]
+        cache = model.cached_vectors([*chain.from_iterable(texts_of)])
+        ranking = word_scores[0] if len(texts) == 1 else fuse(word_scores)
+        leaders = set(np.argsort(-ranking, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist())
+        sentence_scores = [self.by_words(self.of_sentences, text) for text in texts]
+        count = max(MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES // len(leaders)) if len(texts) == 1 else 1
+        places = [(n, -1, self._documents[n].title) for n in leaders if self._documents[n].title]
         for n, row in enumerate(texts_of):
-            wanted = {place for place, text in enumerate(row) if text in cache}
-            if n in chosen:
+            sentence_places = {place for place, text in enumerate(row) if text in cache}
+            if n in leaders:
                 span = slice(self.bounds[n], self.bounds[n + 1])
-                nearest = fuse([scores[span] for scores in by_sentence])
-                wanted |= set(np.argsort(-nearest, kind="stable")[:count].tolist())
-            places += [(n, place, row[place]) for place in wanted]
+                nearest = fuse([scores[span] for scores in sentence_scores])
+                sentence_places |= set(np.argsort(-nearest, kind="stable")[:count].tolist())
+            places += [(n, place, row[place]) for place in sentence_places]
         if not places:
             return grid
         cosines = model.encode(texts) @ encode(model, [text for *_, text in places]).T
-        for of_text, row_of_cosines in zip(grid, cosines, strict=True):
+        for grid_row, row_of_cosines in zip(grid, cosines, strict=True):
             for (n, place, _), cosine in zip(places, row_of_cosines, strict=True):
-                of_text[n][place] = cosine
+                grid_row[n][place] = cosine
         return grid
 
-    def closeness(self, text: str, by_whole: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
+    def closeness(self, text: str, word_scores: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
         model = self.encoder(text)
         if model is None:
-            wanted, held = set(asked_words(text, self.languages)), [*map(set, self._wholes)]
-            weights = {term: 1 / (1 + sum(term in row for row in held) / len(held)) for term in wanted}
+            words, sets = set(question_words(text, self.languages)), [*map(set, self._wholes)]
+            weights = {term: 1 / (1 + sum(term in row for row in sets) / len(sets)) for term in words}
             total = sum(weights.values()) or 1
-            return by_whole, np.array([sum(weights[term] for term in wanted & row) / total for row in held])
-        relevance = model.scale * np.array([np.nanmax(like, initial=0.0) for like in likeness])
-        nearest = np.array([*map(_of_nearest, likeness, self._documents)], np.float64)
-        return _together(by_whole, nearest), relevance
+            return word_scores, np.array([sum(weights[term] for term in words & row) / total for row in sets])
+        relevance = model.scale * np.array([np.nanmax(row, initial=0.0) for row in likeness])
+        nearest = np.array([*map(_nearest_mean, likeness, self._documents)], np.float64)
+        return _combine(word_scores, nearest), relevance
 
 
-def _together(by_words: Scores, by_meaning: Scores) -> Scores:
+def _combine(by_words: Scores, by_meaning: Scores) -> Scores:
     """Words and meaning; what the encoder has not read is as far as the furthest that it has."""
-    read = ~np.isnan(by_meaning)
-    together = WORDS * standardised(by_words)
-    if read.any():
-        standard = standardised(by_meaning[read])
-        together[read] += MEANING * standard
-        together[~read] += MEANING * standard.min()
-    return together
+    has_meaning = ~np.isnan(by_meaning)
+    scores = WORDS * standardise(by_words)
+    if has_meaning.any():
+        meaning = standardise(by_meaning[has_meaning])
+        scores[has_meaning] += MEANING * meaning
+        scores[~has_meaning] += MEANING * meaning.min()
+    return scores
 
 
 def numbers(text: str, language: str = ENGLISH) -> list[str]:
@@ -329,10 +330,10 @@ def numbers(text: str, language: str = ENGLISH) -> list[str]:
     return rows + days_in(text, language)
 
 
-def _of_nearest(likeness: Scores, document: Evidence) -> float:
+def _nearest_mean(likeness: Scores, document: Evidence) -> float:
     """Return the mean cosine of the two nearest sentences of a work, of which one may be its title.
 
     By one alone chance decides more often. Of a text of the user's own one short sentence answers, and it
     alone counts."""
-    read = np.sort(likeness[~np.isnan(likeness)])[-1 if document.evidence_type in OF_THE_USER else -2 :]
-    return float(read.mean()) if len(read) else np.nan
+    cosines = np.sort(likeness[~np.isnan(likeness)])[-1 if document.evidence_type in OF_THE_USER else -2 :]
+    return float(cosines.mean()) if len(cosines) else np.nan

@@ -31,7 +31,7 @@ OF_THE_USER: frozenset[EvidenceType] = frozenset({"document", "web_page"})
 """Kinds whose facts stand in short sentences, lists and tables; of abstracts these are mostly fragments."""
 MIN_WORDS, MIN_LETTERS = 6, 0.4
 """Words, and letters among the characters, of what can stand alone."""
-MIN_WORDS_SAID, MIN_LETTERS_SAID = 3, 0.25
+MIN_WORDS_OF_USER, MIN_LETTERS_OF_USER = 3, 0.25
 """The same in the kinds `OF_THE_USER`, of a sentence with its stop and of a label with what it says."""
 MAX_TEXT = 400_000
 """Characters of one document that are read."""
@@ -102,22 +102,22 @@ class Sentence:
         return tuple(terms(text, self.language))
 
 
-def quotable(plain: str, *, own: bool = False, row: bool = False) -> bool:
+def quotable(plain: str, *, is_of_user: bool = False, is_row: bool = False) -> bool:
     """Tell whether a normalised statement can stand alone: no question, heading or list of numbers.
 
-    `own`: it is from a text of the kinds `OF_THE_USER`. `row`: it is a row of one."""
+    `is_of_user`: it is from a text of the kinds `OF_THE_USER`. `is_row`: it is a row of one."""
     if not min_chars(plain) <= len(plain) <= MAX_SENTENCE:
         return False
-    if row:
+    if is_row:
         return any(map(str.isalpha, plain))
-    says = own and _SAYS.search(plain)
+    is_statement = is_of_user and _SAYS.search(plain)
     # in scripts without blanks two characters are about a word
     words = len(plain.split()) + (0 if plain.isascii() else sum(map(is_unspaced, plain)) // 2)
     return (
-        words >= (MIN_WORDS_SAID if says else MIN_WORDS)
+        words >= (MIN_WORDS_OF_USER if is_statement else MIN_WORDS)
         and not plain.endswith(("?", ":", "...", "\uff1f", "\uff1a"))
         and plain[0] not in ",;)]}"
-        and sum(map(str.isalpha, plain)) > (MIN_LETTERS_SAID if says else MIN_LETTERS) * len(plain)
+        and sum(map(str.isalpha, plain)) > (MIN_LETTERS_OF_USER if is_statement else MIN_LETTERS) * len(plain)
         and any(c.isalpha() and not c.isupper() for c in plain)  # a heading is in capitals alone
     )
 
@@ -131,18 +131,18 @@ def split(
     language: str = ENGLISH,
 ) -> tuple[Sentence, ...]:
     """Return the quotable sentences of a text, short ones included, in order."""
-    text, own = text[:MAX_TEXT], kind in OF_THE_USER
-    whole = normalise(text)
+    text, is_of_user = text[:MAX_TEXT], kind in OF_THE_USER
+    normal_text = normalise(text)
     heading = heading_of(title, text)
     result: list[Sentence] = []
-    for start, end, label in _labelled(text, by_user=own):
+    for start, end, label in _labelled_runs(text, by_user=is_of_user):
         if NEVER_QUOTED.search(label.casefold()):
             continue
-        for run in _runs(text, start, end, label, language, by_user=own):
+        for run in _runs(text, start, end, label, language, by_user=is_of_user):
             quote = _BULLET.sub("", text[run.start : run.end].strip().lstrip(":;,. "))
             plain = normalise(quote)
             # A combining mark at the edge of a run could make it differ once both are normalised.
-            may_stand = quotable(plain, own=True, row=run.is_row) and plain in whole
+            may_stand = quotable(plain, is_of_user=True, is_row=run.is_row) and plain in normal_text
             if not may_stand or _CAPTION.match(quote) or quote_fault(plain, heading):
                 continue
             result.append(
@@ -154,14 +154,14 @@ def split(
                     is_row=run.is_row,
                     before_findings=kind not in NOT_STUDIES and not holds_findings(label),
                     language=language,
-                    paragraph="" if run.is_row else _around(text, run),
-                    is_short=not (own or quotable(plain, row=run.is_row)),
+                    paragraph="" if run.is_row else _paragraph_of(text, run),
+                    is_short=not (is_of_user or quotable(plain, is_row=run.is_row)),
                 )
             )
     return tuple(result)
 
 
-def _around(text: str, run: Unit) -> str:
+def _paragraph_of(text: str, run: Unit) -> str:
     """Return the paragraph in which a run begins; of a long one the part, which its sentences share."""
     start = text.rfind("\n\n", 0, run.start) + 1
     start += (run.start - start) // MAX_PARAGRAPH * MAX_PARAGRAPH
@@ -176,40 +176,40 @@ def _runs(text: str, start: int, end: int, label: str, language: str, *, by_user
         first, last, is_row = start + unit.start, start + unit.end, by_user and unit.is_row
         head = unit.head if by_user else ""
         if rows and not (is_row and "\n\n" not in text[rows[-1].end : first]):
-            yield from _joined(text, rows)
+            yield from _join_short(text, rows)
             rows = []
         if is_row:
             rows.append(Unit(first, last, head, is_row))
             continue
         spans = _spans(text[first:last], language)
-        runs = [Unit(first + one, first + other, head, is_row) for one, other in spans]
-        yield from _joined(text, runs) if by_user else runs
-    yield from _joined(text, rows)
+        runs = [Unit(first + low, first + high, head, is_row) for low, high in spans]
+        yield from _join_short(text, runs) if by_user else runs
+    yield from _join_short(text, rows)
 
 
-def _joined(text: str, runs: Iterable[Unit]) -> list[Unit]:
+def _join_short(text: str, runs: Iterable[Unit]) -> list[Unit]:
     """Join each run that is too short to be quoted (`Ann is the owner.`) with its neighbour."""
 
     def is_short(run: Unit) -> bool:
         plain = normalise(text[run.start : run.end])
         return len(plain) < min_chars(plain)
 
-    joined: list[Unit] = []
+    joined_runs: list[Unit] = []
     for run in runs:
-        if joined and is_short(joined[-1]):
-            joined[-1] = joined[-1]._replace(end=run.end)
+        if joined_runs and is_short(joined_runs[-1]):
+            joined_runs[-1] = joined_runs[-1]._replace(end=run.end)
         else:
-            joined.append(run)
-    if len(joined) > 1 and is_short(joined[-1]):
-        joined[-2:] = [joined[-2]._replace(end=joined[-1].end)]
-    return joined
+            joined_runs.append(run)
+    if len(joined_runs) > 1 and is_short(joined_runs[-1]):
+        joined_runs[-2:] = [joined_runs[-2]._replace(end=joined_runs[-1].end)]
+    return joined_runs
 
 
 def sentences(document: Evidence, *, short: bool = False) -> tuple[Sentence, ...]:
     """Return the quotable sentences of a document; `short`: also those that may be fragments."""
     kind, language = document.evidence_type, language_in(document)
-    every = split(document.evidence_id, document.text, document.title, kind, language)
-    return every if short else tuple(sentence for sentence in every if not sentence.is_short)
+    all_sentences = split(document.evidence_id, document.text, document.title, kind, language)
+    return all_sentences if short else tuple(sentence for sentence in all_sentences if not sentence.is_short)
 
 
 def language_in(document: Evidence) -> str:
@@ -229,9 +229,9 @@ def _spans(text: str, language: str = ENGLISH) -> list[tuple[int, int]]:
             spans[-1], start = (spans[-1][0], closing.end()), closing.end()
         first = _FIRST_WORD.match(text, start)
         before = text[slice(*spans[-1])] if spans else ""
-        goes_on = _INITIAL.fullmatch(before) or (language in ORDINALS and _ORDINAL.search(before))
-        inside = _ENUMERATOR.match(text, start, end) and not _SAYS_ALL.search(before)
-        if before and (goes_on or inside or (first and first[1].islower())):
+        continues = _INITIAL.fullmatch(before) or (language in ORDINALS and _ORDINAL.search(before))
+        is_item = _ENUMERATOR.match(text, start, end) and not _SAYS_ALL.search(before)
+        if before and (continues or is_item or (first and first[1].islower())):
             spans[-1] = (spans[-1][0], end)
         else:
             spans.append((start, end))
@@ -251,9 +251,9 @@ def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
         elif language == "th":
             yield from ((start + part.start(), start + part.end()) for part in _THAI.finditer(piece))
         elif mark := _ENUMERATOR.match(piece):  # the library ends nothing behind it
-            first, *others = [*_ends(piece[mark.end() :], language)] or [(0, 0)]
+            first, *rest = [*_ends(piece[mark.end() :], language)] or [(0, 0)]
             yield start, start + mark.end() + first[1]
-            yield from ((start + mark.end() + one, start + mark.end() + last) for one, last in others)
+            yield from ((start + mark.end() + begin, start + mark.end() + last) for begin, last in rest)
         else:
             stops = (stop.end() for stops in (_GLUED, _NOTED) for stop in stops.finditer(piece))
             inner = {*stops, *ends_at_units(piece)}
@@ -265,7 +265,7 @@ def ends_at_units(text: str) -> list[int]:
     return [match.end() for match in _UNIT.finditer(text) if text[match.end() :].lstrip()[:1].isupper()]
 
 
-def _labelled(text: str, *, by_user: bool = False) -> list[tuple[int, int, str]]:
+def _labelled_runs(text: str, *, by_user: bool = False) -> list[tuple[int, int, str]]:
     """Run of text with the label that stands before each; the label itself is in no run.
 
     In a text of the user's own a label that its value follows is a field (`Funding: 2,000`)."""

@@ -59,11 +59,11 @@ def fold(text: str) -> str:
     if text.isascii():  # of ASCII the other steps change nothing
         return text.casefold()
     text = unicodedata.normalize("NFKC", text).casefold().replace("\u2019", "'")
-    return _BEYOND_ASCII.sub(lambda run: _folded(run[0]), text)
+    return _BEYOND_ASCII.sub(lambda run: _fold_run(run[0]), text)
 
 
 @lru_cache(maxsize=4096)
-def _folded(run: str) -> str:
+def _fold_run(run: str) -> str:
     """Return characters beyond ASCII without accents, dashes as plain ones and Greek letters by name."""
     plain = filterfalse(unicodedata.combining, unicodedata.normalize("NFD", run))
     return "".join(plain).translate(_PLAIN)
@@ -96,28 +96,28 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
     # another language than English is folded when its words are reduced
     plain = fold(text) if language == ENGLISH else unicodedata.normalize("NFKC", text).casefold()
     words = _WORD.findall(plain.replace("_", " "))
-    return [*chain.from_iterable(_of_word(word, language) for word in words)]
+    return [*chain.from_iterable(_terms_of_word(word, language) for word in words)]
 
 
-def alone(word: str, language: str) -> str:
+def without_articles(word: str, language: str) -> str:
     """Return a word without the articles and pronouns that are joined to it: `l'eau`, `coûte-t-il`."""
     parts = re.split("['\u2019]", word)[-1].split("-")
     return "-".join(part for part in parts if fold(part) not in _topicless(language))
 
 
 @lru_cache(maxsize=65_536)
-def _of_word(word: str, language: str) -> tuple[str, ...]:
+def _terms_of_word(word: str, language: str) -> tuple[str, ...]:
     """Return the terms of a word: most words of a text are met again."""
-    word = word.removesuffix("'s") if language == ENGLISH else alone(word, language)
+    word = word.removesuffix("'s") if language == ENGLISH else without_articles(word, language)
     if not word.isascii() and any(is_unspaced(sign) or is_hangul(sign) for sign in word):
         return _pairs_of_characters(word)
     parts = re.split(r"[-/]", word)
     if len(parts) > 1 and not all(p.isalpha() and len(p) > 2 for p in parts):
         parts = ["".join(parts)]
-    bare = (part.replace("'", "").replace(".", "") for part in parts)
+    plain_parts = (part.replace("'", "").replace(".", "") for part in parts)
     return tuple(
         stem(part, language)
-        for part in bare
+        for part in plain_parts
         if fold(part) not in _topicless(language)
         and (len(part) > 1 or part in _SINGLES)
         and not part.isdigit()
@@ -157,18 +157,18 @@ def phrases(text: str) -> tuple[str, ...]:
 
     Runs of content words; one of only weak words is left out unless there is no other."""
     text = without_markup(text)
-    rest = _SURFACE.sub(lambda word: word[0].rstrip(".") if _is_content(word[0]) else ";", text)
-    chosen, weak_only = list[str](), list[str]()
-    for words in filter(None, map(str.split, _BETWEEN.split(rest))):
+    marked_text = _SURFACE.sub(lambda word: word[0].rstrip(".") if _is_content(word[0]) else ";", text)
+    strong_phrases, weak_phrases = list[str](), list[str]()
+    for words in filter(None, map(str.split, _BETWEEN.split(marked_text))):
         strong = [word for word in words if not (word.isdigit() or stem(fold(word)) in weak_stems())]
         if not strong:
-            weak_only.append(" ".join(words))
+            weak_phrases.append(" ".join(words))
             continue
         while words[-1] != strong[-1] and not words[-1].isdigit():  # phase 3, vitamin B 12
             words.pop()
-        chosen.append(" ".join(words[words.index(strong[0]) :]))
-    by_form = {fold(phrase): phrase for phrase in reversed(chosen) if len(phrase) > 1}
-    return tuple(sorted(by_form.values(), key=text.find)) or tuple(dict.fromkeys(weak_only))
+        strong_phrases.append(" ".join(words[words.index(strong[0]) :]))
+    by_form = {fold(phrase): phrase for phrase in reversed(strong_phrases) if len(phrase) > 1}
+    return tuple(sorted(by_form.values(), key=text.find)) or tuple(dict.fromkeys(weak_phrases))
 
 
 def _is_content(word: str) -> bool:

@@ -34,13 +34,13 @@ from activities.text.normal_form import normalise
 from activities.text.numbers import (
     SPELLED_IN,
     Number,
+    figure_of,
     figures,
     locale_of,
     missing_numbers,
     read,
     rounded_to,
     rounds,
-    single,
 )
 
 MAX_WAYS = 256
@@ -148,7 +148,7 @@ class Expression:
         for day in reversed(_dates(text)):
             name = f"date_{'x' * len(self.operands)}"  # no digit, which would begin a number
             self.operands[name], self.readings[name] = day, [day.day]
-            text = f"{text[: day.start]}{name}{text[day.start + len(day.shown) :]}"
+            text = f"{text[: day.start]}{name}{text[day.start + len(day.text) :]}"
         if text.startswith(tuple(STATISTICS)) and not re.search(r"[;,]\s", text):
             text = text.replace(",", ";")
         text = _OPERAND.sub(self._named, re.sub(r"[;,]\s", ";", text)).replace(";", ",")
@@ -156,16 +156,16 @@ class Expression:
             self.tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
             self.tree = ast.Constant(...)
-        self.shown = {operand.shown for operand in self.operands.values()}
+        self.texts = {operand.text for operand in self.operands.values()}
         self.values = {*chain.from_iterable(self.readings.values())}
 
     def shared(self, result: "Result") -> int:
         """Count the numbers that it has in common with another computation."""
-        return len(self.shown & result.of.shown)
+        return len(self.texts & result.of.texts)
 
     def _named(self, match: re.Match[str]) -> str:
         """Name a figure, which may stand beside a unit."""
-        if (number := single(match[0])) is None or _UNIT.sub("", match[0].replace(number.shown, "", 1)):
+        if (number := figure_of(match[0])) is None or _UNIT.sub("", match[0].replace(number.text, "", 1)):
             return "?"
         name = f"n{len(self.operands)}"
         values = [reading[0] for reading in number.readings if len(reading) == 1]
@@ -187,7 +187,7 @@ def without_label(line: str) -> str:
 
 def operands_of(line: str) -> list[str]:
     """Return the numbers and dates of a computation as they are written."""
-    return [operand.shown for operand in Expression(line).operands.values()]
+    return [operand.text for operand in Expression(line).operands.values()]
 
 
 def _dates(text: str) -> list[Date]:
@@ -254,7 +254,7 @@ class Result:
         value = f"{rounded_to(self.value, operand.value):f}"
         is_printed = any(_rounds(abs(self.value), printed) for printed in _singles(operand))
         sign = "-" if value.startswith("-") else ""
-        return f"{self.of.text} = {f'{sign}{operand.shown}' if is_printed else value}"
+        return f"{self.of.text} = {f'{sign}{operand.text}' if is_printed else value}"
 
     def add_steps(self, rows: dict[str, None]) -> None:
         """Add the computations of its operands to rows, each once, in their order."""
@@ -272,7 +272,7 @@ def _rounds(exact: Decimal, printed: Decimal, *, to_hundreds: bool = False) -> b
 
 def _singles(number: Number) -> list[Decimal]:
     """Return the readings of a number as a single one; that of a word, which counts, to a tenth."""
-    places = Decimal(0) if any(map(str.isdigit, number.shown)) else Decimal("0.0")
+    places = Decimal(0) if any(map(str.isdigit, number.text)) else Decimal("0.0")
     return [reading[0] + places for reading in number.readings if len(reading) == 1]
 
 
@@ -338,7 +338,7 @@ class Computations:
             if number.percent or not (number.value in constants or self._is_hundred(number, text, works))
         ]
         failure = self._failure(unresolved[0], text) if unresolved else ""
-        return Computed(tuple(rows), tuple(number.shown for number in unresolved), failure)
+        return Computed(tuple(rows), tuple(number.text for number in unresolved), failure)
 
     def _is_hundred(self, number: Number, text: str, works: Sequence[str]) -> bool:
         """Tell whether a number is the 100 people of whom a text says what a work says in percent.
@@ -355,7 +355,7 @@ class Computations:
 
         It is a percentage without a hundred, of numbers of other works, rounded, or that of another text."""
         is_share = number.percent is not True or "100" in result.of.text
-        operands = (operand.shown for operand in result.of.operands.values() if isinstance(operand, Number))
+        operands = (operand.text for operand in result.of.operands.values() if isinstance(operand, Number))
         foreign = sum(any(missing_numbers(shown, works)) for shown in operands)
         is_rounded = number.values.isdisjoint(map(abs, result.values))
         first = self._texts.get(result.of.text, text)

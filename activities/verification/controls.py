@@ -146,17 +146,17 @@ def _exchange_number(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     values = {value for number in numbers for value in number.values}
     for number in sorted(numbers, key=lambda figure: pool.order(f"{figure.start}")):
         candidates = [
-            (abs(other.value - number.value), pool.order(other.shown), other, sentence.language)
+            (abs(other.value - number.value), pool.order(other.text), other, sentence.language)
             for sentence in pool.by_work[row.evidence_id]
             for other in figures(sentence.quote, sentence.language)
             if not other.values & values and _are_alike(number, other)
         ]
         if candidates:
             _, _, other, language = min(candidates, key=lambda candidate: candidate[:2])
-            text = other.shown
+            text = other.text
             if language != row.language:  # as that language writes it, with the sign of the other
                 amount = format_decimal(other.value, locale=locale_of(row.language), group_separator=False)
-                text = amount + _AMOUNT.sub("", number.shown)
+                text = amount + _AMOUNT.sub("", number.text)
             return _replace_numbers(row, (number, text)), row
     return None
 
@@ -165,14 +165,14 @@ def _replace_numbers(row: Sentence, *changes: tuple[Number, str]) -> str:
     """Return a sentence with others in the places of its numbers, in their order."""
     plain = normalise(row.quote)
     for number, text in reversed(changes):
-        plain = plain[: number.start] + text + plain[number.start + len(number.shown) :]
+        plain = plain[: number.start] + text + plain[number.start + len(number.text) :]
     return plain
 
 
 def _are_alike(number: Number, other: Number) -> bool:
     """Tell whether one number may stand in the place of another without being noticed by its form."""
-    are_digits = number.shown[0].isdigit() and other.shown[0].isdigit()
-    unit, other_unit = ("".join(_AMOUNT.sub("", figure.shown).split()) for figure in (number, other))
+    are_digits = number.text[0].isdigit() and other.text[0].isdigit()
+    unit, other_unit = ("".join(_AMOUNT.sub("", figure.text).split()) for figure in (number, other))
     is_same_kind = number.percent == other.percent and number.is_year == other.is_year
     return are_digits and is_same_kind and unit == other_unit and not number.code
 
@@ -183,7 +183,7 @@ def _exchange_values(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None
     for number, other in combinations(values, 2):
         is_far = other.start - number.end >= MIN_BETWEEN
         if is_far and _are_alike(number, other) and not number.values & other.values:
-            return _replace_numbers(row, (number, other.shown), (other, number.shown)), row
+            return _replace_numbers(row, (number, other.text), (other, number.text)), row
     return None
 
 

@@ -19,7 +19,7 @@ from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.dates import ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import missing_code, missing_numbers, read, stated
+from activities.text.numbers import index_of, missing_code, missing_numbers, read
 from activities.text.quotability import LABEL
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import terms
@@ -201,7 +201,7 @@ def carrying_quotes(
     and as many as `MAX_QUOTES` in all. Those behind its computations stay. `about`: the question."""
     works = works_of(claim)
     texts = [*(text_of(documents[name]) for name in works if name in documents), *claim.computed, about]
-    missing = [number.shown for number in missing_numbers(claim.text, texts)] if works else []
+    missing = [number.text for number in missing_numbers(claim.text, texts)] if works else []
 
     def carries(support: Support) -> bool:
         states = (number for number in missing if not any(missing_numbers(number, [support.quote])))
@@ -219,7 +219,7 @@ def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) 
     quotes = [support.quote for support in claim.support]
     rows = {s: None for work in works for s in sentences(work, short=True)}
     for number in missing_numbers(claim.text, [*quotes, *claim.computed, about]):
-        stating = [s for s in rows if not any(missing_numbers(number.shown, [s.quote]))]
+        stating = [s for s in rows if not any(missing_numbers(number.text, [s.quote]))]
         if len(stating) == 1:
             yield Support(evidence_id=stating[0].evidence_id, quote=stating[0].quote)
 
@@ -298,7 +298,7 @@ def _row(text: str, language: str) -> str:
             value = f"{number.value.normalize():f}".replace(".", "_")
             pieces += [*words(plain[at : number.start]), value]
             pieces += ["%"] if number.percent else []
-            at = number.start + len(number.shown)
+            at = number.start + len(number.text)
     return " ".join([*pieces, *words(plain[at:])])
 
 
@@ -311,7 +311,7 @@ def cell(column: str, text: str, support: Support | None, document: Evidence) ->
     if column in FIGURES:
         return refuse("not_in_work") if cell_reason(column, text, support.quote) else STANDS
     if number := next(missing_numbers(text, [support.quote]), None):
-        return refuse("number_missing", number=number.shown)
+        return refuse("number_missing", number=number.text)
     return STANDS if are_spans(text, support.quote) else refuse("not_in_work")
 
 
@@ -368,7 +368,7 @@ def reason(text: str, corpus: str) -> Decision:
 
 def participants(number: int, corpus: str) -> Decision:
     """Decide on a number of participants: the work states it, in words or in digits."""
-    return STANDS if number > 0 and number in stated(corpus).values else refuse("not_in_work")
+    return STANDS if number > 0 and number in index_of(corpus).values else refuse("not_in_work")
 
 
 def words(text: str) -> list[str]:

@@ -164,7 +164,7 @@ class Encoding:
             database.executemany("INSERT OR REPLACE INTO vectors VALUES (?, ?, ?, ?)", rows)
 
     def _encode_in_quiet(self, texts: Sequence[str]) -> Vectors:
-        while (quiet_seconds := time.monotonic() - self._model.used) < QUIET_SECONDS:
+        while (quiet_seconds := time.monotonic() - self._model.last_use) < QUIET_SECONDS:
             time.sleep(QUIET_SECONDS - quiet_seconds)
         return self._model.encode(texts, in_background=True)
 
@@ -185,7 +185,7 @@ class Passages:
         """Return one vector a text, as the model does, which reads only what no search had encoded before.
 
         Raises sqlite3.Error."""
-        remembered = model.remembered(texts)
+        remembered = model.cached_vectors(texts)
         missing = {_digest(text): text for text in texts if text not in remembered}
         marks = ", ".join("?" * len(missing))
         rows = self._store.rows(

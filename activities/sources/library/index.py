@@ -40,9 +40,9 @@ from activities.text.ranking import (
     OTHER_NAMES,
     TITLE_TIMES,
     Item,
-    asked_words,
     best_first,
     other_names,
+    question_words,
     rank,
     words,
 )
@@ -116,7 +116,7 @@ class LibraryIndex:
     ) -> tuple[list[Item], int]:
         """Return the best documents, and how many match. `max_whole`: size of a folder returned whole."""
         scores = np.zeros(len(self.numbers))
-        hits = self._score_words(asked_words(query, self.languages), scores)
+        hits = self._score_words(question_words(query, self.languages), scores)
         other_scores = np.zeros(len(self.numbers))
         hits = max(hits, self._score_words([" ".join(form) for form in other_names(query)], other_scores))
         scores += OTHER_NAMES * other_scores

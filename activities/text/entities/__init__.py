@@ -79,18 +79,18 @@ class Names(NamedTuple):
     """Words that a drug's name may have without naming another drug (`hydrochloride`)."""
 
     def occurrences(self, name_key: str) -> list[tuple[int, int]]:
-        """Where the entities of a key lie, each with how its name must be written (`ANY_CASE` ...)."""
+        """Return where the entities of a key lie, each with how its name must be written (`ANY_CASE` ...)."""
         if (number := self.trie.get(name_key)) is None:
             return []
-        first, rule, second, other = PLACE.unpack_from(self.places, number * PLACE.size)
-        return [(at, how) for at, how in ((first, rule), (second, other)) if at != NOTHING]
+        values = PLACE.unpack_from(self.places, number * PLACE.size)  # of a substance, and of a disease
+        return [(offset, rule) for offset, rule in (values[:2], values[2:]) if offset != NOTHING]
 
 
 @cache
 def names() -> Names:
     """Return the index of this process, opened at the first call."""
-    packed = resources.files(__package__).joinpath(FILE)
-    with packed.open("rb") as file, zipfile.ZipFile(file) as members:
+    archive = resources.files(__package__).joinpath(FILE)
+    with archive.open("rb") as file, zipfile.ZipFile(file) as members:
         trie = marisa_trie.Trie()
         trie.frombytes(members.read(TRIE))
         salts = frozenset(json.loads(members.read(WORDS))["salts"])
@@ -101,8 +101,8 @@ def names() -> Names:
 def entity_at(offset: int) -> Entity:
     """Return the entity that lies at a place of the index."""
     lines = names().lines
-    kind, identifier, name, (_, *others) = json.loads(lines[offset : lines.find(b"\n", offset)])
-    return Entity(kind, identifier, name, tuple(others))
+    kind, identifier, name, (_, *synonyms) = json.loads(lines[offset : lines.find(b"\n", offset)])
+    return Entity(kind, identifier, name, tuple(synonyms))
 
 
 class Piece(NamedTuple):
@@ -111,7 +111,7 @@ class Piece(NamedTuple):
     key: str
     start: int
     end: int
-    joined: bool
+    is_joined: bool
     """Only a space, a hyphen or the like stands before it, so that one name may span it and the last one."""
 
 
@@ -139,8 +139,8 @@ def pieces(text: str) -> list[Piece]:
         start, end = match.span()
         if match[0] in ("s", "S") and text.endswith(("'", "\u2019"), 0, start):
             continue
-        joined = bool(items) and _GAP.fullmatch(text, items[-1].end, start) is not None
-        items.append(Piece(word_key(match[0]), start, end, joined))
+        is_joined = bool(items) and _GAP.fullmatch(text, items[-1].end, start) is not None
+        items.append(Piece(word_key(match[0]), start, end, is_joined))
     return items
 
 
@@ -152,31 +152,31 @@ def key(name: str) -> str:
 @lru_cache(maxsize=4096)
 def link(text: str) -> tuple[Entity, ...]:
     """Return the entities a text names, in order, none within another: the longest name counts."""
-    parts, entities, at = pieces(text), list[Entity](), 0
-    while at < len(parts):
-        start = parts[at].start
-        at, entry = _longest(text, parts, at) or (at + 1, None)
+    parts, entities, place = pieces(text), list[Entity](), 0
+    while place < len(parts):
+        start = parts[place].start
+        place, entry = _longest(text, parts, place) or (place + 1, None)
         if entry is not None:
-            end = parts[at - 1].end
+            end = parts[place - 1].end
             entities.append(replace(entry, surface=text[start:end], start=start, end=end))
     return tuple(entities)
 
 
-def _longest(text: str, parts: list[Piece], at: int) -> tuple[int, Entity] | None:
+def _longest(text: str, parts: list[Piece], place: int) -> tuple[int, Entity] | None:
     """Return the longest name that begins with piece `at`: the piece after it, and its entity."""
-    if at and parts[at].start == parts[at - 1].end:
+    if place and parts[place].start == parts[place - 1].end:
         return None  # the middle of a code: CD4
-    joined = takewhile(lambda piece: piece.joined, parts[at + 1 : at + _MAX_PIECES])
-    run = " ".join((parts[at].key, *(piece.key for piece in joined)))
+    followers = takewhile(lambda piece: piece.is_joined, parts[place + 1 : place + _MAX_PIECES])
+    run = " ".join((parts[place].key, *(piece.key for piece in followers)))
     for name in reversed(cast("list[str]", names().trie.prefixes(run))):
-        last = at + 1 + name.count(" ")
-        in_code = last < len(parts) and parts[last].start == parts[last - 1].end
+        after = place + 1 + name.count(" ")
+        in_code = after < len(parts) and parts[after].start == parts[after - 1].end
         if in_code or not f"{run} ".startswith(f"{name} "):
             continue  # it ends in the middle of a code or of a word
-        span = parts[at].start, parts[last - 1].end
-        written = [at for at, rule in names().occurrences(name) if _is_written(rule, text, *span)]
-        if written:
-            return last, min(map(entity_at, written), key=_preference)
+        span = parts[place].start, parts[after - 1].end
+        offsets = [place for place, rule in names().occurrences(name) if _is_written(rule, text, *span)]
+        if offsets:
+            return after, min(map(entity_at, offsets), key=_preference)
     return None
 
 
@@ -196,8 +196,8 @@ def _is_written(rule: int, text: str, start: int, end: int) -> bool:
 def _entities(name: str) -> list[Entity]:
     """Return the entities of a name that stands alone, however it is written; of its base for a salt."""
     words = key(name).split()
-    bare = [place for place, word in enumerate(words) if word not in names().salts]
-    base = words[bare[0] : bare[-1] + 1] if bare else []
+    places = [n for n, word in enumerate(words) if word not in names().salts]
+    base = words[places[0] : places[-1] + 1] if places else []
     matches = names().occurrences(" ".join(words)) or names().occurrences(" ".join(base))
     entities = [replace(entity_at(offset), surface=name, end=len(name)) for offset, _ in matches]
     return sorted(entities, key=_preference)
@@ -208,10 +208,10 @@ def resolve(name: str) -> Entity | None:
     return next(iter(_entities(name)), None)
 
 
-def same(a: str, b: str) -> bool:
+def is_same_entity(a: str, b: str) -> bool:
     """Tell whether two names are one entity's: spellings, synonyms, brands and salts of it."""
-    ids, others = ({key(name), *(entity.id for entity in _entities(name))} for name in (a, b))
-    return bool((ids & others) - {""})
+    ids, other_ids = ({key(name), *(entity.id for entity in _entities(name))} for name in (a, b))
+    return bool((ids & other_ids) - {""})
 
 
 def of_kind(text: str, kinds: Sequence[Kind]) -> tuple[Entity, ...]:
@@ -227,17 +227,17 @@ def drug(word: str) -> str:
 def drugs(text: str) -> Iterator[Entity]:
     """Find the drugs of a text that are no part of a compound (`penicillin-resistant`)."""
     for entity in of_kind(text, ("drug",)):
-        around = {text[entity.end : entity.end + 1], text[entity.start - 1 : entity.start]}
-        if around.isdisjoint(_DASHES):
+        neighbours = {text[entity.end : entity.end + 1], text[entity.start - 1 : entity.start]}
+        if neighbours.isdisjoint(_DASHES):
             yield entity
 
 
 @lru_cache(maxsize=2048)
-def drugs_named(text: str) -> tuple[tuple[str, int], ...]:
+def drug_counts(text: str) -> tuple[tuple[str, int], ...]:
     """List the drugs that a text names, each once under its preferred name in lower case, with how often."""
     return tuple(Counter(entity.name.casefold() for entity in drugs(text)).items())
 
 
 def names_drug(text: str, name: str) -> bool:
     """Tell whether a text names a drug, by this name or by another that the vocabularies know."""
-    return f" {key(name)} " in f" {key(text)} " or drug(name) in dict(drugs_named(text))
+    return f" {key(name)} " in f" {key(text)} " or drug(name) in dict(drug_counts(text))

@@ -9,7 +9,7 @@ from structlog.testing import capture_logs
 
 from activities.sources.library.encoding import sample_vectors
 from activities.text import embeddings
-from activities.text.embeddings import MAX_PIECES, REMEMBERED, Embedder, Vectors, embedder
+from activities.text.embeddings import MAX_CACHED, MAX_PIECES, Embedder, Vectors, embedder
 from benchmarks.sample_vectors import sample_texts
 
 
@@ -43,7 +43,7 @@ def test_cosines_are_those_that_the_model_card_prints(encoder: Embedder) -> None
 def test_a_vector_does_not_depend_on_what_is_encoded_with_it(encoder: Embedder) -> None:
     texts = [f"Sentence {n} says {'much and ' * n}little." for n in range(0, 32, 4)]
     together = encoder.encode(texts)
-    encoder._remembered.clear()
+    encoder._cache.clear()
     alone = np.concatenate([encoder.encode([text]) for text in texts])
     assert len(together) == len(texts)
     assert np.allclose((together * alone).sum(axis=1), 1, atol=1e-4)
@@ -66,15 +66,15 @@ def test_the_latest_texts_are_not_computed_again(encoder: Embedder, monkeypatch:
         return compute(texts)
 
     monkeypatch.setattr(encoder, "_compute", note)
-    monkeypatch.setattr(encoder, "_remembered", type(encoder._remembered)())
-    monkeypatch.setattr(embeddings, "REMEMBERED", 3)
+    monkeypatch.setattr(encoder, "_cache", type(encoder._cache)())
+    monkeypatch.setattr(embeddings, "MAX_CACHED", 3)
     assert np.allclose(*encoder.encode(["a", "b", "a"])[[0, 2]])
     encoder.encode(["b", "c"])
     assert computed == ["a", "b", "c"]
     encoder.encode(["b", "d"])
     encoder.encode(["a", "b"])
     assert computed == ["a", "b", "c", "d", "a"], "the one that was used least lately is forgotten"
-    assert len(encoder._remembered) == 3 < REMEMBERED
+    assert len(encoder._cache) == 3 < MAX_CACHED
 
 
 def test_a_sentence_is_nearer_to_a_question_about_what_its_paragraph_is_of() -> None:

@@ -130,7 +130,7 @@ def test_words_are_compared_by_the_stems_of_their_language() -> None:
 def test_a_question_finds_the_answer_in_its_own_and_in_another_language(question: str, answer: str) -> None:
     texts = {"de": GERMAN, "zh": CHINESE, "es": SPANISH}
     items = best_first(rank(question, [document(text, name) for name, text in texts.items()]))
-    assert items[0].ranked[0].sentence.quote.startswith(answer)
+    assert items[0].sentences[0].sentence.quote.startswith(answer)
 
 
 def test_a_folder_is_encoded_for_the_language_of_the_question(tmp_path: Path) -> None:

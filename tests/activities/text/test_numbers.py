@@ -6,14 +6,14 @@ import pytest
 
 from activities.text import numbers
 from activities.text.numbers import (
-    Stated,
-    are_stated,
+    NumberIndex,
+    are_among,
+    figure_of,
     figures,
+    index_of,
     missing_code,
     missing_numbers,
     read,
-    single,
-    stated,
 )
 
 BILL = """date,item,amount
@@ -99,7 +99,7 @@ def test_a_number_is_read_however_it_is_written(text: str, readings: list[str]) 
 def test_a_number_that_can_be_read_in_two_ways_is_first_read_as_its_language_writes_it(
     text: str, language: str, value: str
 ) -> None:
-    number = single(text, language)
+    number = figure_of(text, language)
     assert (number.signed[0] if number else None) == (Decimal(value) if value else None)
 
 
@@ -118,7 +118,7 @@ def test_a_number_that_can_be_read_in_two_ways_is_first_read_as_its_language_wri
     ],
 )
 def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool) -> None:
-    assert are_stated(text, stated(work).signed) is is_stated
+    assert are_among(text, index_of(work).signed) is is_stated
 
 
 @pytest.mark.parametrize(
@@ -200,7 +200,7 @@ def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool)
     ],
 )
 def test_a_number_that_no_work_states_is_missing(claim: str, work: str, missing: str) -> None:
-    assert next((number.shown for number in missing_numbers(claim, [work])), "") == missing
+    assert next((number.text for number in missing_numbers(claim, [work])), "") == missing
 
 
 @pytest.mark.parametrize(
@@ -232,7 +232,7 @@ def test_a_code_that_no_work_has_is_missing(claim: str, work: str, missing: str)
 
 
 def test_the_cells_of_a_table_are_read_before_its_text() -> None:
-    held = stated(BILL)
+    held = index_of(BILL)
     assert {Decimal(4350), Decimal("1204.5"), Decimal(640)} <= held.values
     assert Decimal(3435000) not in held.values
 
@@ -247,11 +247,11 @@ def test_a_sentence_without_what_is_looked_up_has_no_work_read(monkeypatch: pyte
     looked_at: list[str] = []
     works = ["Sleep helped 12 of 40 people.", "IL-6 fell."]
 
-    def look(text: str) -> Stated:
+    def look(text: str) -> NumberIndex:
         looked_at.append(text)
-        return stated(text)
+        return index_of(text)
 
-    monkeypatch.setattr(numbers, "stated", look)
+    monkeypatch.setattr(numbers, "index_of", look)
     assert missing_code("Sleep helps.", works) == ""
     assert not any(missing_numbers("Two groups slept.", works))
     assert not looked_at

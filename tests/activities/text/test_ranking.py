@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from activities.text import ranking
-from activities.text.ranking import RELEVANT, best_first, fuse, nearness, rank, relevant
+from activities.text.ranking import RELEVANT, best_first, fuse, nearness, rank, relevant_items
 from tests.activities.extractive.abstracts import document, library
 
 QUESTION = "Does metformin reduce the risk of dementia?"
@@ -22,7 +22,7 @@ def test_works_on_the_question_come_before_others_also_in_other_words() -> None:
     heart = document(1, "Myocardial infarction was survived by most of the men who reached hospital in time.")
     other = document(2, "The survey of farms found more hedges and fewer ponds than ten years before.")
     assert best_first(rank("heart attacks", [other, heart]))[0].document is heart
-    near = {item.document.evidence_id for item in relevant(rank(QUESTION, library()))}
+    near = {item.document.evidence_id for item in relevant_items(rank(QUESTION, library()))}
     assert {"pmid:1", "pmid:2"} <= near
     assert "pmid:4" not in near
 
@@ -34,7 +34,7 @@ def test_of_the_users_own_all_documents_with_the_words_of_a_short_question_are_n
         document(n, text).replace(evidence_type="document", title="", language="es")
         for n, text in enumerate((lease, recipe))
     ]
-    near = relevant(rank("¿Cuánto es la fianza?", works))
+    near = relevant_items(rank("¿Cuánto es la fianza?", works))
     assert [item.document.text for item in near] == [lease]
 
 
@@ -43,7 +43,7 @@ def test_a_question_about_a_day_finds_the_row_with_its_date() -> None:
     log = "\n".join(f"date: 2024-04-{day}; event: {event}" for day, event in days)
     work = document(1, log).replace(evidence_type="document", title="")
     (item,) = rank("What happened on 3 April?", [work])
-    assert "boiler failed" in item.ranked[0].sentence.quote
+    assert "boiler failed" in item.sentences[0].sentence.quote
     assert item.near_by_words
 
 
@@ -52,7 +52,7 @@ def test_without_the_encoder_words_rank(monkeypatch: pytest.MonkeyPatch) -> None
     items = rank(QUESTION, library())
     assert best_first(items)[-1].document.evidence_id == "pmid:4"
     assert max(items, key=lambda item: item.relevance).relevance >= RELEVANT
-    assert all(ranked.likeness is None for item in items for ranked in item.ranked)
+    assert all(ranked.likeness is None for item in items for ranked in item.sentences)
 
 
 def test_titles_alone_tell_what_is_far() -> None:

@@ -73,7 +73,7 @@ def test_a_unit_of_one_letter_ends_a_sentence(end: str) -> None:
 )
 def test_a_letter_in_another_script_makes_no_heading_of_a_sentence(language: str, text: str) -> None:
     assert [sentence.quote for sentence in split("x", text, kind="document", language=language)] == [text]
-    assert not quotable("REPORT OF THE MEETING IN THE SCHOOL HALL", own=True)
+    assert not quotable("REPORT OF THE MEETING IN THE SCHOOL HALL", is_of_user=True)
 
 
 def test_a_statement_of_thai_ends_at_a_blank() -> None:

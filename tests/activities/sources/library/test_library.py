@@ -223,7 +223,7 @@ async def test_what_a_search_had_encoded_is_read_by_other_processes(
     monkeypatch.setattr(model, "_compute", counted)
 
     async def search(library: LibrarySource) -> Exchange:
-        model._remembered.clear()  # as in a new process
+        model._cache.clear()  # as in a new process
         computed.clear()
         return await ask(library, "colchicine gout")
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from activities.text.entities import drugs_named, link, names_drug, of_kind, resolve, same
+from activities.text.entities import drug_counts, is_same_entity, link, names_drug, of_kind, resolve
 
 
 def named(text: str) -> list[tuple[str, str]]:
@@ -41,7 +41,7 @@ NEIGHBOURS = (
 )
 def test_names_of_one_thing_are_one_entity_and_neighbours_are_two(pair: str, one: bool) -> None:
     a, b = (name.strip() for name in pair.split(" = "))
-    assert same(a, b) is same(b, a) is one
+    assert is_same_entity(a, b) is is_same_entity(b, a) is one
 
 
 @pytest.mark.parametrize(
@@ -114,4 +114,4 @@ def test_a_drug_is_named_by_any_of_its_names() -> None:
     ],
 )
 def test_a_part_of_a_compound_names_no_drug(text: str, named: tuple[str, ...]) -> None:
-    assert tuple(name for name, _ in drugs_named(text)) == named
+    assert tuple(name for name, _ in drug_counts(text)) == named
