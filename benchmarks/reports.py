@@ -1,6 +1,7 @@
 """How a finished report reads, in figures: `python -m benchmarks.reports REPORT.json ...`.
 
-For each report (`determinator report RUN --format json`): words of each chapter; how often a quote is printed
+For each report (`determinator report RUN --format json`): words of each chapter; signs of references and of
+general knowledge for each 100 words; words before the first sentence of the answer; how often a quote is printed
 in each format (one place: 1.0); the share of sentences that lean on another one; sentences that are printed
 twice; counts that do not add up; names of fields (`clinical_evidence`) among its words.
 """
@@ -11,11 +12,14 @@ import sys
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
+from itertools import takewhile
 from pathlib import Path
 
 from activities.report.formats import MissingExtra, render
-from activities.report.formats.blocks import Chapter, Quote
+from activities.report.formats.blocks import Chapter, Document, Quote, Text
+from activities.report.formats.markdown import written
 from activities.report.formats.page import document
+from activities.report.formats.prose import GENERAL_SIGN
 from activities.report.formats.references import words_of
 from activities.report.schema import Report
 from tests.activities.report.rendered import words_of as text_of
@@ -44,6 +48,25 @@ def texts(value: object) -> Iterator[str]:
 
 def words(chapter: Chapter) -> int:
     return len(" ".join(texts(chapter.blocks)).split())
+
+
+def signs(document_of: Document) -> str:
+    """How many signs stand among the words of the chapters that are open, in sentences and in tables."""
+    body = [c for c in document_of.chapters if c.kind in ("plain", "answer") and c.anchor != "references"]
+    made = Document("", "", (), tuple(body))
+    text = re.sub(r"\\\[|\\\]", "", written(made).decode())
+    prose = "\n".join(line for line in text.splitlines() if not line.startswith("|"))
+    return ", ".join(
+        f"{name} {100 * len(re.findall(f'{CITATION}|{GENERAL_SIGN}', part)) / max(len(part.split()), 1):.1f}"
+        for name, part in (("all", text), ("outside tables", prose))
+    )
+
+
+def words_before(document_of: Document) -> int:
+    """How many words a reader passes before the first sentence of the answer."""
+    first = document_of.chapters[0].blocks if document_of.chapters else ()
+    before = takewhile(lambda block: not (isinstance(block, Text) and block.is_written), first)
+    return len(" ".join(texts((document_of.head, tuple(before)))).split())
 
 
 def quotes_by_format(report: Report) -> Iterator[str]:
@@ -84,13 +107,16 @@ def wrong_counts(report: Report) -> Iterator[str]:
 
 def show(path: Path) -> None:
     report = Report.model_validate_json(path.read_bytes())
-    chapters = document(report, drawn=False).chapters
+    made = document(report, drawn=False)
+    chapters = made.chapters
     claims = list(report.claims())
     leaning = sum(claim.leans for claim in claims)
     names = sorted(set(FIELD.findall(" ".join(text for one in chapters for text in texts(one.blocks)))))
     print(f"{path.name}: {report.title}")
     rows = {
         "words by chapter": ", ".join(f"{chapter.title} {words(chapter):,}" for chapter in chapters),
+        "signs for 100 words": signs(made),
+        "words before the answer": str(words_before(made)),
         "quotes": "; ".join(quotes_by_format(report)),
         "sentences that lean on another": f"{leaning} of {len(claims)}",
         "printed twice": repeated(report) or "none",
