@@ -490,7 +490,9 @@ class Sentence(Frozen):
     begins: bool = False
     """It begins another paragraph of the answer or of a letter, or an item."""
     letter: bool = False
-    """It stands in a letter, which is sent as it is: its citations are printed below, not within."""
+    """It stands in a text that leaves the report: its citations are printed below, not within."""
+    line: bool = False
+    """It begins another line of its paragraph of such a text: of an address, of a signature."""
 
     @property
     def is_row(self) -> bool:

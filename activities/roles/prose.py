@@ -88,9 +88,13 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def read(markdown: str, works: Mapping[str, str], language: str) -> WrittenText:
-    """Read the Markdown of a writer. `works`: label (`E1`) -> id of the works that were shown."""
-    return _Reader(works, language).read(SyntaxTreeNode(_parser().parse(markdown.strip())))
+def read(markdown: str, works: Mapping[str, str], language: str, *, to_send: bool = True) -> WrittenText:
+    """Read the Markdown of a writer.
+
+    `works`: label (`E1`) -> id of the works that were shown. `to_send`: its block quotes are texts that leave
+    the report."""
+    reader = _Reader(works, language, to_send=to_send)
+    return reader.read(SyntaxTreeNode(_parser().parse(markdown.strip())))
 
 
 def sentence(markdown: str, works: Mapping[str, str]) -> Written | None:
@@ -129,7 +133,8 @@ def _join_numbers(parts: Iterable[str], language: str) -> Iterator[str]:
 
 
 class _Reader:
-    def __init__(self, works: Mapping[str, str], language: str) -> None:
+    def __init__(self, works: Mapping[str, str], language: str, *, to_send: bool = False) -> None:
+        self._to_send = to_send
         self._works = {label.upper(): name for label, name in works.items()}
         self._language = language
         self._soft_break = " "
@@ -162,7 +167,7 @@ class _Reader:
             case "bullet_list" | "ordered_list":
                 return self._list(node)
             case "blockquote":
-                return self._letter(node)
+                return self._letter(node) if self._to_send else self._quoted(node)
             case "fence" | "code_block":
                 return [*filter(None, map(self.claim, map(self.marked, node.content.splitlines())))]
         return [written for token in _inlines(node) for written in self._sentences(token)]
@@ -172,17 +177,28 @@ class _Reader:
         return self.claim(text + "".join(_MARK.findall(lead)), self._bare(lead))
 
     def _letter(self, node: SyntaxTreeNode) -> list[Written]:
-        """Read a block quote as the sentences, items and rows of a letter."""
+        """Read a block quote as the sentences, items and rows of a text that leaves the report."""
         self._soft_break = _LINE  # an address, a name below a greeting
-        text = self.read(node)
+        rows = self._quoted(node)
         self._soft_break = " "
-        letter: list[Written] = []
-        for block in (*text.answer, *text.blocks):
-            heads = [*filter(None, map(self.claim, (block.section, block.heading)))][:1]
-            for number, written in enumerate([*heads, *block.rows]):
-                begins = written.claim.begins or not (number or written.claim.item)
-                letter.append(replace(written, claim=written.claim.replace(begins=begins, letter=True)))
-        return letter
+        return [replace(written, claim=written.claim.replace(letter=True)) for written in rows]
+
+    def _quoted(self, node: SyntaxTreeNode) -> list[Written]:
+        """Read a block quote, whose headings are lines in bold print."""
+        rows: list[Written] = []
+        for part in node.children:
+            if is_heading := part.type == "heading":
+                texts = ("".join(self._text(token)) for token in _inlines(part))
+                block = [*filter(None, map(self.claim, texts))]
+            else:
+                block = self._rows(part)
+            for number, written in enumerate(block):
+                claim = written.claim
+                is_line = claim.begins and not claim.item and number > 0
+                begins = claim.begins or not (number or claim.item)
+                claim = claim.replace(begins=begins, line=is_line, strong=claim.strong or is_heading)
+                rows.append(replace(written, claim=claim))
+        return rows
 
     def _list(self, node: SyntaxTreeNode) -> list[Written]:
         """Read a list, and lists within it, as items."""

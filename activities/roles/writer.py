@@ -16,7 +16,7 @@ from activities.extractive import passages
 from activities.messages import N_
 from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.claims import Checks, ids_by_label
-from activities.roles.fields import Loose, Text, Texts, limits
+from activities.roles.fields import Loose, Text, Texts, Truth, limits
 from activities.roles.prompt import listing
 from activities.roles.prose import Block, WrittenText, read, sentence
 from activities.roles.revision import MAX_CRITIQUE, MAX_CRITIQUE_CHARS, REVISE, draft_shown
@@ -42,7 +42,7 @@ NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 WHOLE = (
     "Write the whole report: `# ` with a title of at most ten words, in words of the question; the answer, "
     "without a heading; the rest under `## ` headings. Of two that say the same a reader prefers "
-    "the shorter: the length that was asked for (a page is 600 words), else 1,000 to 1,800 words, 3,500 for "
+    "the shorter: the length that was asked for (a page is 600 words), else 1,000 to 1,800 words, 2,600 for "
     "a dispute with its account and a letter."
 )
 ONE_SECTION = (
@@ -71,6 +71,7 @@ BESIDE_OTHERS = (
 
 class DraftAnswer(Loose):
     critique: Texts = limits(items=MAX_CRITIQUE, length=MAX_CRITIQUE_CHARS, default_factory=list)
+    to_send: Truth = None
     report: Text = limits(length=MAX_REPORT_CHARS, default="")
     computed: Texts = limits(items=MAX_EXPRESSIONS, length=MAX_EXPRESSION_CHARS, default_factory=list)
     proposed: Texts = limits(items=MAX_PROPOSED, length=MAX_PROPOSED_CHARS, default_factory=list)
@@ -130,7 +131,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     checks = Checks(prompt, computed, proposed, answer.report)
     report = checks.filled(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
     is_revised = step.first is None and step.model.effort != "small"
-    text = read(report, ids_by_label(prompt), step.language)
+    text = read(report, ids_by_label(prompt), step.language, to_send=answer.to_send is not False)
     direct = tuple(
         claim.replace(begins=claim.begins or bool(place and not number and not claim.item))
         for place, block in enumerate(text.answer)

@@ -185,21 +185,30 @@ def test_a_block_quote_is_read_as_one_letter_with_its_lines() -> None:
         "It is claimed [E1].",
         "## Letter",
         "> **To:** the plumber\\\n> Dear Ms Reed,\n>\n> You came at night [E1]. We pay.\n>\n"
-        "> - It took hours [E1].\n>\n> **3. The bill.**",
+        "> - It took hours [E1].\n>\n> **3. The bill.**\n>\n> # Payment",
         "That is all.",
     )
     letter, after = draft.paragraphs
-    assert [(c.text, c.begins, c.item) for c in letter.claims] == [
-        ("To: the plumber", True, False),
-        ("Dear Ms Reed,", True, False),
-        ("You came at night.", True, False),
-        ("We pay.", False, False),
-        ("It took hours.", True, True),
-        ("3. The bill.", True, False),
+    assert [(c.text, c.begins, c.line, c.item) for c in letter.claims] == [
+        ("To: the plumber", True, False, False),
+        ("Dear Ms Reed,", True, True, False),
+        ("You came at night.", True, False, False),
+        ("We pay.", False, False, False),
+        ("It took hours.", True, False, True),
+        ("3. The bill.", True, False, False),
+        ("Payment", True, False, False),
     ]
+    assert [c.text for c in letter.claims if c.strong] == ["3. The bill.", "Payment"]
     assert all(claim.letter for claim in letter.claims)
     assert [claim.cites for claim in letter.claims][2] == (BILL.evidence_id,)
     assert not any(claim.letter for claim in (*draft.answer, *after.claims))
+
+
+def test_a_block_quote_is_no_text_to_send_where_its_writer_says_so() -> None:
+    prompt = WRITER.render(STEP, WORKS, 20_000)
+    answer = DraftAnswer(report="It is claimed [E1].\n\n> You came at night [E1].", to_send=False)
+    draft = WRITER.accept(STEP, prompt, answer).output
+    assert [(claim.text, claim.letter) for claim in draft.claims][-1] == ("You came at night.", False)
 
 
 def test_a_title_has_words_of_the_question_or_of_titles_of_works_or_is_read() -> None:
