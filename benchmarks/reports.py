@@ -1,9 +1,9 @@
 """How a finished report reads, in figures: `python -m benchmarks.reports REPORT.json ...`.
 
 For each report (`determinator report RUN --format json`): words of each chapter; signs of references and of
-general knowledge for each 100 words; words before the first sentence of the answer; how often a quote is printed
-in each format (one place: 1.0); the share of sentences that lean on another one; sentences that are printed
-twice; counts that do not add up; names of fields (`clinical_evidence`) among its words.
+general knowledge for each 100 words; words before the first sentence of the answer; how often a quote is
+printed in each format (one place: 1.0); the share of sentences that lean on another one; sentences that are
+printed twice; counts that do not add up; names of fields (`clinical_evidence`) among its words.
 """
 
 import argparse

@@ -26,6 +26,7 @@ These files are for you: move, change or delete them. `determinator open` writes
 nothing reads them. Quotes are checked by `determinator verify`.
 
 - report.*: the report; works.csv: its table of works; charts/: its charts
+- to send.txt: the text that you asked for, to be copied
 - texts/: what was found, what the report cites first, with the number of its reference
 - searches.csv: every search; iterations/: what each iteration thought, searched and decided
 - analysis.json: the statistics, where they were asked for
@@ -38,6 +39,7 @@ def run_files(
     """Make the files by their names. A format or a chart that cannot be made is left out."""
     from activities.report.formats import render
     from activities.report.formats.prose import iteration_text
+    from activities.report.formats.to_send import texts_to_send
     from activities.report.formats.works_table import searches_csv
 
     made: dict[str, bytes] = {"README.md": README.encode(), "searches.csv": searches_csv(report).encode()}
@@ -46,6 +48,8 @@ def run_files(
             made[FORMATS[name].file] = render(report, name)
         except DeterminatorError:  # its library is not installed
             continue
+    for place, text in enumerate(texts_to_send(report), 1):
+        made[f"to send{f' {place}' if place > 1 else ''}.txt"] = text.encode()
     for part in parts_of(report):
         made |= part.files(report)
     for name in CHARTS:

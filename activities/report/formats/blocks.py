@@ -95,6 +95,16 @@ class Cite:
     def text(self) -> str:
         return f"[{', '.join(text for _number, text in self.spans)}]" if self.spans else ""
 
+    def joins(self, other: "Cite") -> bool:
+        """Return True where both show the same works."""
+        return bool(self.spans) and self.spans == other.spans
+
+    def joined(self, other: "Cite") -> "Cite":
+        """Return it with the quotes of another one on the same works before its own."""
+        pairs = zip(other.marks, self.marks, strict=True)
+        quotes = [(mark.number, dict.fromkeys((*first.quotes, *mark.quotes))) for first, mark in pairs]
+        return Cite(tuple(Mark(number, tuple(each)) for number, each in quotes))
+
 
 Style: TypeAlias = Literal["plain", "bold", "said", "around", "source", "alert", "badge", "grade"]
 
@@ -128,6 +138,8 @@ class Sentence:
     strong: bool = False
     goes_on: bool = False
     """The sentence goes on in the next part."""
+    line: bool = False
+    """It begins another line."""
 
 
 Part: TypeAlias = Run | Cite | Sentence
@@ -135,10 +147,24 @@ Parts: TypeAlias = tuple[Part, ...]
 """What stands in one line or paragraph, with spaces between (`space_before`)."""
 
 
+def once(parts: Iterable[Part]) -> Parts:
+    """Show the works of sentences that follow each other on the same ones once, behind the last of them."""
+    made: list[Part] = []
+    for part in parts:
+        before = made[-1] if made else None
+        if isinstance(part, Sentence) and isinstance(before, Sentence) and part.cite.joins(before.cite):
+            made[-1] = replace(before, cite=Cite(()))
+            part = replace(part, cite=part.cite.joined(before.cite))
+        made.append(part)
+    return tuple(made)
+
+
 def space_before(part: Part) -> str:
     """Return what separates a part from the one before it.
 
     Nothing before the rest of a clause, and before a sentence of a script without blanks."""
+    if isinstance(part, Sentence) and part.line:
+        return "\n"
     first = part.text[:1] if isinstance(part, Sentence) else ""
     return "" if first and (first in CLOSING or _WITHOUT_BLANKS.match(first)) else " "
 
@@ -260,6 +286,7 @@ class Group:
 
     blocks: tuple["Block", ...]
     kind: Literal["passage", "candidate", "letter"] = "passage"
+    """`letter`: a text that leaves the report as it stands."""
 
 
 Block: TypeAlias = Heading | Text | Bullets | Fields | Table | Figure | Code | References | Group

@@ -1,8 +1,8 @@
 """The report as one HTML file: nothing is loaded from elsewhere, and it works without a script.
 
 The page is `report.html.jinja` with `report.css`; both can be edited without touching code, and every text of
-a report is escaped there. Figures are inline SVG. The only script sorts tables; the content security policy
-allows it and the style by their digests, and nothing else.
+a report is escaped there. Figures are inline SVG. The only script sorts tables and copies a
+text; the content security policy allows it and the style by their digests, and nothing else.
 """
 
 import base64
@@ -56,7 +56,7 @@ def script() -> Markup:
 def _rendered(name: str, made: page.Document, **values: object) -> str:
     helpers = {
         "kind": lambda value: type(value).__name__,
-        "space": page.space_before,
+        "space": lambda part: Markup("<br>") if (text := page.space_before(part)) == "\n" else text,
         # a figure without the style that the page has; code drew it, which escapes what it is given
         "drawn": lambda svg: Markup(svg.replace(STYLE, "")),  # noqa: S704
     }

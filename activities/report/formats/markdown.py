@@ -14,10 +14,14 @@ from activities.report.formats.text import (
     numbered,
     pipe_table,
     quoted,
-    quoted_markdown,
     sent_url,
 )
 from activities.report.schema import Report
+
+RULE = "---"
+"""Stands above and below a text that leaves the report, which can be copied between the two."""
+NEW_LINE, LINE = "\n", "  \n"
+"""What separates two lines, and how Markdown keeps them apart."""
 
 
 def markdown(report: Report) -> bytes:
@@ -68,8 +72,8 @@ def as_markdown(block: page.Block) -> str:
         case page.References():
             return "\n".join(map(_reference, block.items))
         case page.Group():
-            text = "\n\n".join(map(as_markdown, block.blocks))
-            return quoted_markdown(text) if block.kind == "letter" else text
+            texts = map(as_markdown, block.blocks)
+            return "\n\n".join((RULE, *texts, RULE) if block.kind == "letter" else texts)
 
 
 def _text(text: page.Text) -> str:
@@ -86,10 +90,12 @@ def _text(text: page.Text) -> str:
 
 
 def _line(parts: page.Parts, *, marked: bool = True) -> str:
-    return "".join(
-        f"{page.space_before(part) if place else ''}{_part(part, inline=bool(place), marked=marked)}"
-        for place, part in enumerate(parts)
-    )
+    texts: list[str] = []
+    for place, part in enumerate(parts):
+        space = page.space_before(part) if place else ""
+        text = _part(part, inline=space != NEW_LINE and bool(place), marked=marked)
+        texts.append(f"{LINE if space == NEW_LINE else space}{text}")
+    return "".join(texts)
 
 
 def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
@@ -101,7 +107,8 @@ def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
         return part.text
     if isinstance(part, page.Sentence):
         text = escape_markdown(part.text, inline=inline or part.strong)
-        text = f"{text} {part.cite.text}" if part.goes_on else cited(text, part.cite.text)
+        sign = part.cite.text
+        text = " ".join(filter(None, (text, sign))) if part.goes_on else cited(text, sign)
         return f"**{text}**" if part.strong else text
     shown = escape_markdown(part.text, inline=inline)
     match part.style:

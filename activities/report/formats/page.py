@@ -37,17 +37,17 @@ from activities.report.formats.blocks import (
     cell,
     filled,
     listed_quotes,
+    once,
     quotes_in,
     table,
 )
 from activities.report.formats.prose import (
+    GENERAL,
     GENERAL_SIGN,
-    SOURCES_OF_LETTER,
     Shape,
     absent,
     blocks_of,
     general_note,
-    general_of_letter,
     items,
     notice,
     shapes,
@@ -56,7 +56,7 @@ from activities.report.formats.prose import (
 )
 from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import clean, full_stop, quoted
+from activities.report.formats.text import clean, full_stop, quoted, shortened
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
@@ -83,6 +83,9 @@ MIN_TOLD = 0.8
 """Share of the content words of a sentence by which another text says it, a title a question."""
 CALCULATIONS = N_("Calculations")
 QUOTES = N_("Quotes behind the sentences")
+RESTS = N_("What each sentence of the text rests on")
+REST_CHARS = 90
+"""Characters of a sentence of a text that leaves the report by which it is known below it."""
 FLOW = N_("Flow of records (PRISMA 2020)")
 DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
@@ -127,19 +130,22 @@ class _Page:
         """The computations that are shown."""
         self.calculations: list[str] = []
         """Those that stand at the end."""
+        self.sent: list[Claim] = []
+        """The sentences of texts that leave the report."""
         self.disputed = {dispute.sentence for dispute in report.disputes}
 
     def document(self) -> Document:
         report = self.report
         answer = self._answer()
         title = _("Answer") if report.answer or self.concludes else _("Summary")
-        body = [Chapter("answer", title, tuple(answer), "answer"), *self._body(), *self._checked()]
+        body = [Chapter("answer", title, tuple(answer), "answer"), *self._body()]
+        body += [Chapter("rests", _(RESTS), tuple(self._rests()), "folded"), *self._checked()]
         cited = {quote.number for quote in quotes_in(tuple(body))} if report.length == "brief" else None
-        listed = refs.blocks(report, cited)
+        listed, note = refs.blocks(report, cited), general_note(report.sentences())
         made: ChapterKind = "folded" if report.length == "full" else "screen"
         chapters = (
             *body,
-            Chapter("references", _("References"), tuple(listed)),
+            Chapter("references", _("References"), (*listed, *_text(note, "note"))),
             Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded"),
             Chapter("quotes", _(QUOTES), tuple(self._quotes(body)), "folded"),
             Chapter("made", _("How this report was made"), tuple(self._made()), made),
@@ -198,7 +204,7 @@ class _Page:
         if not answered:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
-        blocks += _text(" ".join((*words.basis(report), general_note(report.sentences()))).strip(), "note")
+        blocks += _text(" ".join(words.basis(report)), "note")
         return blocks
 
     def _line(self, section: ReportSection) -> Parts:
@@ -211,6 +217,7 @@ class _Page:
         if report.length == "brief":
             title = _("Findings") if self.judged else _("Nearest passages")
             yield Chapter("first", title, tuple(self._first()))
+            yield from self._texts()
             return
         yield Chapter("mechanism", _("Mechanism"), tuple(self._prose(("", report.mechanism))))
         for section in report.sections:
@@ -222,6 +229,14 @@ class _Page:
                 else:
                     blocks.append(block)
             yield Chapter(anchor, title, tuple(blocks))
+
+    def _texts(self) -> Iterator[Chapter]:
+        """Show the texts that leave the report, which are what a brief one was asked for."""
+        for section in self.report.sections:
+            for number, (heading, claims) in enumerate(blocks_of(section)):
+                text = [claim for claim in claims if claim.letter]
+                anchor, title = f"{self._anchor(section)}-{number}", heading or words.heading(section)
+                yield Chapter(anchor, title, tuple(self._letter(text)) if text else ())
 
     def _first(self) -> Iterator[Block]:
         """Show the first passages or sentences, where a brief report has no answer."""
@@ -260,7 +275,8 @@ class _Page:
     def _sentence(self, claim: Claim) -> tuple[Sentence, ...]:
         first = claim.id not in self.anchored
         self.anchored.add(claim.id)
-        self.calculations += words.steps([claim], self.computed)
+        if not claim.letter:
+            self.calculations += words.steps([claim], self.computed)
         return self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=first)
 
     def _sentences(self, claims: Iterable[Claim], stop: str) -> Iterator[Part]:
@@ -293,17 +309,27 @@ class _Page:
         if shape == "list":
             parted = items(claims)
             numbers = tuple(item[0].number for item in parted) if claims[0].number else ()
-            return Bullets(tuple(tuple(self._sentences(item, ":")) for item in parted), numbers)
-        return Text(tuple(self._sentences(claims, ".")), kind)
+            return Bullets(tuple(once(self._sentences(item, ":")) for item in parted), numbers)
+        return Text(once(self._sentences(claims, ".")), kind)
 
     def _letter(self, claims: list[Claim]) -> Iterator[Block]:
-        yield Group(tuple(self._shaped(*part) for part in shapes_within(claims)), "letter")
-        for statement in self.report.statements:
-            if statement.code == "letter_cut":
-                yield from _text(sentence(statement), "notice")
-        if (cite := self.quotes.cites(claims)).marks:
-            yield Text((Run(_(SOURCES_OF_LETTER)), cite), "screen")
-        yield from _text(general_of_letter(claims), "note")
+        """Show a text that leaves the report as it stands, and below it what its sender has to know."""
+        self.sent += claims
+        paragraphs = (claim.replace(begins=claim.begins and not claim.line) for claim in claims)
+        yield Group(tuple(self._shaped(*part) for part in shapes_within(paragraphs)), "letter")
+        yield from bullets(words.of_letter(claims, self.report.statements))
+
+    def _rests(self) -> Iterator[Bullets]:
+        """List the sentences of texts that leave the report, each with its works and computations."""
+        computed, rows = set[str](), list[Parts]()
+        for claim in self.sent:
+            known = _(GENERAL) if claim.kind == "background" else ""
+            steps = "; ".join(words.steps([claim], computed))
+            parts = (self.quotes.cite(claim, claim.body), Run(known), Run(steps))
+            if shown := tuple(part for part in parts if part.text or (isinstance(part, Cite) and part.marks)):
+                rows.append((Run(quoted(shortened(clean(claim.text), REST_CHARS))), *shown))
+        if rows:
+            yield Bullets(tuple(rows))
 
     def _table(self, claims: Iterable[Claim]) -> Table:
         """Show rows under their headings; the last column has the references of each."""

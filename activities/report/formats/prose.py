@@ -38,12 +38,12 @@ _PASSAGES = N_(
 NOT_READ = N_("No language model has read this.")
 UNREAD = N_("No language model has read this: {why}.")
 ORDERED = N_("A small model put the passages in order and did nothing else.")
-SOURCES_OF_LETTER = N_("Sources of this letter:")
+SOURCES_OF_LETTER = N_("Sources of this text:")
 GENERAL = N_("general knowledge")
 GENERAL_SIGN = "\u2020"
 """Marks a sentence of general knowledge in a report, which says once what it means."""
-GENERAL_NOTE = N_("{sign} General knowledge: no source that was read says so. Check it before you act on it.")
-GENERAL_OF_LETTER = N_("General knowledge in this letter, from no source; check it before you send it:")
+GENERAL_NOTE = N_("{sign} General knowledge: no source that was read says so.")
+GENERAL_OF_LETTER = N_("General knowledge, in no source that was read:")
 MAX_OF_SENTENCE, MAX_OF_ROW = 3, 5
 """Works from which a figure is computed that are named behind it."""
 READERS = ("judge", "writer")

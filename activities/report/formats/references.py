@@ -86,7 +86,7 @@ def listed(reference: Reference, marks: Sequence[str] = (), twins: Sequence[int]
     """Write a reference; `marks`: its badges but those that all references share."""
     links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
     title, venue = clean(reference.title), clean(reference.venue or "")
-    if venue.startswith(f"{title}."):  # a file that has no title but its name
+    if venue.replace("_", " ").startswith(f"{title}."):  # a file that has no title but its name
         title, venue = venue, ""
     kind = _(reference.design) if reference.evidence_type == "document" else ""
     place = ended(", ".join(filter(None, (venue, kind, date_of(reference)))))
@@ -223,7 +223,9 @@ class Quotes:
 
         `first`: here first. A letter is shown without its citations."""
         if claim.letter:
-            return (Sentence(clean(claim.body), Cite(()), anchor_of(claim.id) if first else "", disputed),)
+            name = anchor_of(claim.id) if first else ""
+            words = Sentence(clean(claim.body), Cite(()), name, disputed, claim.strong, line=claim.line)
+            return (words,)
         anchor, whole = anchor_of(claim.id) if first else "", self.cite(claim, claim.body)
         if any(quote.same for mark in whole.marks for quote in mark.quotes):
             return (Sentence(quoted(ended(clean(claim.body))), whole, anchor, disputed),)

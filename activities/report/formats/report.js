@@ -22,3 +22,17 @@ for (const table of document.querySelectorAll("table.sortable")) {
     });
   });
 }
+for (const letter of document.querySelectorAll("blockquote.letter")) {
+  const button = document.createElement("button"), { copy, copied } = letter.dataset;
+  button.type = "button";
+  button.className = "copy";
+  button.textContent = copy;
+  button.addEventListener("click", () => {
+    const selection = getSelection();
+    selection.selectAllChildren(letter);
+    // with its tables and bold print, also from a file, where the clipboard of a page is closed
+    if (document.execCommand("copy")) button.textContent = copied;
+    selection.removeAllRanges();
+  });
+  letter.before(button);
+}

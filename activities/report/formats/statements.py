@@ -457,8 +457,7 @@ WORDING: Mapping[str, Wording] = {
     ),
     # claims and candidates
     "letter_cut": N_(
-        "Sentences that the letter lacks, because they did not pass the checks: {sentences}. Complete it "
-        "before you send it. {texts}"
+        "Sentences left out of the text, since they did not pass the checks: {sentences}. {texts}"
     ),
     "general_knowledge": N_(
         "Sentences marked as general knowledge: {sentences}. No source that was read says so: check them "

@@ -1,5 +1,6 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from activities.contracts.effects import MEASURE_NAMES
@@ -24,7 +25,7 @@ from activities.messages import (
     ngettext,
     number,
 )
-from activities.report.formats.prose import scored
+from activities.report.formats.prose import general_of_letter, scored
 from activities.report.formats.statements import (
     STATUSES,
     because,
@@ -70,6 +71,8 @@ ACTIONS: Mapping[Action, str] = {
 }
 
 
+PLACE = re.compile(r"\[[^\[\]]+\]")
+"""What the sender of a text has to fill in: `[date]`."""
 MOST_IN_VAIN = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
 MAX_TITLE_CHARS = 200
@@ -254,6 +257,16 @@ def basis(report: Report) -> tuple[str, ...]:
         return ()
     of_each = [s for s in report.statements if s.code in OF_EACH and s.values["items"] == s.values["of"]]
     return tuple(filter(None, (sureness(report), *sentences(of_each))))
+
+
+def of_letter(claims: Sequence[Claim], statements: Iterable[Statement]) -> Iterator[str]:
+    """Say of a text that leaves the report what is to be filled in, what it lacks, what no work states."""
+    places = dict.fromkeys(place for claim in claims for place in PLACE.findall(clean(claim.text)))
+    if places:
+        yield _("To be filled in: {places}.").format(places=", ".join(places))
+    yield from sentences(statement for statement in statements if statement.code == "letter_cut")
+    if general := general_of_letter(claims):
+        yield general
 
 
 def _read_in_vain(report: Report) -> Iterator[str]:

@@ -11,6 +11,7 @@ from activities.report.assemble import build_report
 from activities.report.claims import draft_claims
 from activities.report.formats import render
 from activities.report.formats.words import steps
+from activities.report.run_folder import run_files
 from activities.report.schema import Report
 from activities.verification.verdicts import printable_draft
 from tests.activities.cases import publish_input
@@ -71,30 +72,70 @@ LETTER = tuple(
 )
 
 
+POINTS = tuple(
+    PROPOSED.replace(text=f"Point {word} is settled.", item=True, begins=True, number=n, letter=True)
+    for n, word in enumerate(("alpha", "beta", "gamma"), 1)
+)
+
+
 @pytest.mark.parametrize("name", EVERY_FORMAT)
-def test_a_letter_is_printed_whole_with_its_works_below_it_on_screen_alone(name: str) -> None:
+def test_a_letter_is_printed_as_it_is_sent_with_what_it_rests_on_below_it(name: str) -> None:
     """Where it lost a numbered point that is said below it."""
-    points = (
-        PROPOSED.replace(text=f"Point {word} is settled.", item=True, begins=True, number=n, letter=True)
-        for n, word in enumerate(("alpha", "beta", "gamma"), 1)
-    )
-    points = (point.replace(state="refused" if point.number == 2 else "stands") for point in points)
-    report = report_of(grouped((SAID,), (*LETTER, *points)))
-    text = " ".join(words_of(report, name).replace("\\.", ".").split())
+    points = (point.replace(state="refused" if point.number == 2 else "stands") for point in POINTS)
+    text = words_of(report_of(grouped((SAID,), (*LETTER, *points))), name)
+    text = " ".join(text.replace("\\.", ".").split())
     start, last = text.index("Dear colleagues,"), "rarer in a registry"
     letter = text[start : text.index(last, start)]
     assert "Infections were rarer." in letter, "also where the report has said it"
     assert "[" not in letter
-    assert ("Sources of this letter:" in text) == (name == "html"), "a line that a sender would delete"
     assert all(quote.quote in text for quote in (ON_INFECTION, ON_PNEUMONIA))
-    order = ("Point gamma", "Sentences that the letter lacks", "References")
-    assert [text.index(part) for part in order] == sorted(map(text.index, order))
+    sources = "What each sentence of the text rests on"
+    order = ("Point gamma", "Sentences left out of the text", sources, "References")
+    assert [text.rindex(part) for part in order] == sorted(map(text.rindex, order))
+    below = text[text.rindex(sources) : text.rindex("References")]
+    assert "Infections were rarer." in below
+    assert "Dear colleagues" not in below, "it rests on nothing"
     if name == "html":
-        page = page_of(render(report, name))
+        page = page_of(render(report_of(grouped((SAID,), (*LETTER, *POINTS[::2]))), name))
         assert page.xpath("//blockquote//ol/li/@value") == ["1", "3"]
+        assert page.xpath("//blockquote/@data-copy") == ["Copy"]
     else:
         assert "1. Point alpha" in text
         assert "3. Point gamma" in text
+
+
+def test_a_letter_is_copied_between_two_rules_or_from_a_file_of_its_own() -> None:
+    name = PROPOSED.replace(text="Ann Reed", letter=True, begins=True)
+    head = name.replace(text="The bill", strong=True)
+    lines = (head, name, name.replace(text="Mill Lane 3", line=True), *POINTS[:1])
+    report = report_of(grouped((SAID,), lines))
+    text = "\n---\n\n**The bill**\n\nAnn Reed  \nMill Lane 3\n\n1. Point alpha is settled.\n\n---\n"
+    assert text in render(report, "md").decode()
+    plain = "The bill\n\nAnn Reed\nMill Lane 3\n\n1. Point alpha is settled.\n"
+    assert run_files(report, "md", (), ())["to send.txt"].decode() == plain
+    assert "to send.txt" not in run_files(report_of(DRAFT), "md", (), ())
+
+
+def test_what_a_sender_has_to_fill_in_is_said_below_the_letter() -> None:
+    letter = PROPOSED.replace(text="I came on [date] to [place].", letter=True, begins=True)
+    page = page_of(render(report_of(grouped((SAID,), (letter,))), "html"))
+    (below,) = page.xpath("//blockquote[@class='letter']/following-sibling::ul")
+    assert "To be filled in: [date], [place]." in below.text_content()
+
+
+def test_a_brief_report_has_the_text_that_was_asked_for() -> None:
+    report = report_of(grouped((SAID,), LETTER)).replace(length="brief")
+    assert "Dear colleagues," in words_of(report)
+
+
+def test_sentences_that_follow_each_other_show_the_works_that_they_share_once() -> None:
+    more, other = SAID.replace(text="Fewer abscesses formed."), ITEM.replace(item=False, begins=False)
+    page = page_of(render(report_of(grouped((SAID, more, other))), "html"))
+    (prose,) = page.xpath("//section[starts-with(@aria-labelledby, 'section-')]//div[@class='prose']")
+    assert len(prose.xpath(".//span[@class='cites']")) == 2
+    text = prose.text_content()
+    assert text.index("Fewer abscesses") < text.index("[1")
+    assert text.count(INFECTION) == 1, "the quote opens at the sign that is left"
 
 
 def test_no_quote_interrupts_a_letter() -> None:
@@ -171,11 +212,13 @@ def test_a_citation_stands_in_the_bracket_and_in_the_bold_words_that_it_ends() -
     claim = DraftClaim(text="It fell (4% and 11%).", support=(ON_INFECTION,), stands_by="reader")
     marks = [CiteMark(at=at, works=(ON_INFECTION.evidence_id,)) for at in (11, 19)]
     closed = claim.replace(marks=tuple(marks))
-    strong = claim.replace(text="It was 4% and 11%.", marks=(marks[0].replace(at=17),), strong=True)
+    strong = claim.replace(
+        text="It was 4% and 11%.", marks=(marks[0].replace(at=17),), strong=True, begins=True
+    )
     head = DraftClaim(text="6. Dose steps", kind="inference", strong=True)
     text = words_of(report_of(named("s1", SectionDraft(answer=(closed, strong, head))))).replace("\\", "")
     assert "**6. Dose steps**" in text
-    assert "It fell (4% [1] and 11% [1])." in text
+    assert "It fell (4% and 11% [1])." in text
     assert "**It was 4% and 11% [1].**" in text
 
 
@@ -201,6 +244,6 @@ def test_general_knowledge_is_marked_where_it_stands() -> None:
     text = words_of(report_of(grouped((SAID, read, unread), (row,), (letter,))))
     assert f"{known}\u2020." in text
     assert text.count("\u2020") == 3, "the sentence, the row and the note that says what the sign means"
-    assert "from no source; check it before you send it: \u201cThe clinic keeps its records.\u201d" in text
+    assert "in no source that was read: \u201cThe clinic keeps its records.\u201d" in text
     assert "\u2020 General knowledge: no source that was read says so." in text
     assert unread.text not in text, "what no reader has read"
