@@ -41,7 +41,7 @@ class AnalysisActivities:
                 analysis = await asyncio.to_thread(_analysis, step, texts)
             except NotInstalled as error:
                 return Analysed(failed=str(error))
-            return await self._stored(analysis, len(step.table.rows))
+            return await self._store_analysis(analysis, len(step.table.rows))
 
     @activity.defn
     async def run_program(self, step: RunProgramInput) -> Analysed:
@@ -59,9 +59,9 @@ class AnalysisActivities:
                 result = await asyncio.to_thread(run_generated, step.program, effects_in(analysis))
             except NotInstalled as error:
                 return Analysed(blob=step.blob, no_programs=str(error))
-            return await self._stored(with_generated(analysis, result.replace(model=step.model)))
+            return await self._store_analysis(with_generated(analysis, result.replace(model=step.model)))
 
-    async def _stored(self, analysis: Analysis, works: int = 0) -> Analysed:
+    async def _store_analysis(self, analysis: Analysis, works: int = 0) -> Analysed:
         blob = await self._store.put_bytes(analysis.model_dump_json().encode())
         return Analysed(
             verdict=analysis.verdict,

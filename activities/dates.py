@@ -71,7 +71,7 @@ def dates_in(text: str, language: str = ENGLISH) -> list[Date]:
     return [
         Date(text[start:end], start, day)
         for start, end, year, month, number in _days(text, language)
-        if year and (day := _made(year, month, number))
+        if year and (day := _date_of(year, month, number))
     ]
 
 
@@ -79,7 +79,7 @@ def days_of(texts: Iterable[str], language: str = ENGLISH) -> set[date]:
     """Return the dates of texts; one without a year (`9 June`) is that day of each year of the others."""
     days = [day for text in texts for _, _, *day in _days(text, language)]
     years = {year for year, *_ in days if year}
-    dates = (_made(y, month, day) for year, month, day in days for y in ([year] if year else years))
+    dates = (_date_of(y, month, day) for year, month, day in days for y in ([year] if year else years))
     return set(filter(None, dates))
 
 
@@ -172,7 +172,7 @@ def _with_month(text: str, start: int, end: int, months: dict[str, int]) -> _Day
     return result
 
 
-def _made(year: int, month: int, day: int) -> date | None:
+def _date_of(year: int, month: int, day: int) -> date | None:
     try:
         return date(year, month, day)
     except ValueError:  # 31 June

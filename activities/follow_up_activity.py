@@ -35,12 +35,12 @@ class FollowUpActivities:
             works = [ref for ref, text in zip(refs, texts, strict=True) if isinstance(text, Evidence)]
             items = (ref.replace(sections=(), from_run=ref.from_run or earlier.run_id) for ref in works)
             unreadable = len(refs) - len(works)
-            question, answer = await self._answered(earlier.run_id)
+            question, answer = await self._question_and_answer(earlier.run_id)
             return Imported(
                 items=within(items, MAX_BYTES), unreadable=unreadable, question=question, answer=answer
             )
 
-    async def _answered(self, run_id: str) -> tuple[str, tuple[str, ...]]:
+    async def _question_and_answer(self, run_id: str) -> tuple[str, tuple[str, ...]]:
         """Return the question of a run and what its report says first.
 
         Nothing where the report cannot be read.

@@ -151,13 +151,13 @@ class _Inbound(ActivityInboundInterceptor):
             output = await super().execute_activity(input)
         except BaseException as error:
             for call in calls:
-                await self._after(call, _failed(error, time.monotonic() - start))
+                await self._after(call, _failure_of(error, time.monotonic() - start))
             raise
         if isinstance(output, HitsOfAll):
-            output = _with_stopped(output, calls, vetoes)
+            output = _with_vetoes(output, calls, vetoes)
         answers = output.answers if isinstance(output, HitsOfAll) else (output,)
         for call, answer in zip(calls, answers, strict=True):
-            await self._after(call, _succeeded(answer, time.monotonic() - start))
+            await self._after(call, _outcome_of(answer, time.monotonic() - start))
         return output
 
     async def _veto(self, call: Call) -> Veto | None:
@@ -227,7 +227,7 @@ def _calls_of(args: Sequence[object]) -> list[Call]:
     ]
 
 
-def _with_stopped(output: HitsOfAll, calls: Sequence[Call], vetoes: Mapping[int, Veto]) -> HitsOfAll:
+def _with_vetoes(output: HitsOfAll, calls: Sequence[Call], vetoes: Mapping[int, Veto]) -> HitsOfAll:
     """Return the answer of a step with a row for each of its searches that was stopped."""
     answers = iter(output.answers)
     rows = [
@@ -243,7 +243,7 @@ def _log_hook_error(hook: Hook, call: Call, error: Exception) -> None:
     log.warning("hook_failed", run_id=call.run_id, step=call.name, hook=type(hook).__name__, error=str(error))
 
 
-def _succeeded(output: object, seconds: float) -> CallOutcome:
+def _outcome_of(output: object, seconds: float) -> CallOutcome:
     if isinstance(output, Hits):
         error = "" if output.status in ANSWERED else output.detail
         return CallOutcome(
@@ -254,7 +254,7 @@ def _succeeded(output: object, seconds: float) -> CallOutcome:
     return CallOutcome(seconds, output=output)
 
 
-def _failed(error: BaseException, seconds: float) -> CallOutcome:
+def _failure_of(error: BaseException, seconds: float) -> CallOutcome:
     usage, status = Usage(), None
     if isinstance(error, ApplicationError) and error.details and isinstance(error.details[0], dict):
         details = error.details[0]

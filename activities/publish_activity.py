@@ -90,7 +90,7 @@ class PublishActivities:
         inputs_key = await self._store.put_bytes(step.model_dump_json().encode(), "json")
         documents, notes = await read_documents(self._store, step, patient=patient)
         verdicts, outages = await self._look_up(documents, step)
-        report = await assembled(self._store, step, documents, verdicts, [*notes, *outages], patient=patient)
+        report = await assemble(self._store, step, documents, verdicts, [*notes, *outages], patient=patient)
         report = report.replace(made_from=inputs_key)
         data = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
@@ -155,7 +155,7 @@ class PubMedStanding:
             return await self._lookup.ask_pubmed(step.pmids)
 
 
-async def assembled(
+async def assemble(
     store: EvidenceStore,
     step: PublishInput,
     documents: Mapping[str, Evidence],

@@ -152,7 +152,7 @@ class RefreshActivities:
         pairs = dict.fromkeys((row.source, row.asked or row.query) for row in method.searches)
         searches = []
         for source, text in list(pairs)[:MAX_SEARCHES]:
-            search = repeated(
+            search = repeat_search(
                 by_name, source, text, request.run_id, limit=method.results_per_search, filters=method.filters
             )
             if source == "library":
@@ -180,7 +180,7 @@ class RefreshActivities:
             references=len(latest.references),
             asked=tuple(sorted(verdicts)),
             authorities=tuple(sorted({name for verdict in verdicts.values() for name in verdict.asked})),
-            unanswered=tuple(name for name, verdict in verdicts.items() if unanswered(verdict)),
+            unanswered=tuple(name for name, verdict in verdicts.items() if is_unanswered(verdict)),
             failures=tuple(dict.fromkeys(line for verdict in verdicts.values() for line in verdict.failures)),
             changes=version.changes if version else (),
             claims_lost=version.claims_lost if version else (),
@@ -191,7 +191,7 @@ class RefreshActivities:
         )
 
 
-def repeated(
+def repeat_search(
     options: Mapping[str, SourceOption],
     source: str,
     text: str,
@@ -213,7 +213,7 @@ def repeated(
     )
 
 
-def unanswered(verdict: StandingVerdict) -> bool:
+def is_unanswered(verdict: StandingVerdict) -> bool:
     """Whether no authority that was asked about a work answered."""
     return not verdict.reported and len(verdict.failures) >= len(verdict.asked)
 

@@ -131,7 +131,7 @@ class ReviewActivities:
                 records = (await self._archive.records(step.records)).records
                 refs = [records[number] for number in step.numbers]
             try:
-                answer = await self._thinker.think(ROLES[step.stage], await self._asked(step, refs))
+                answer = await self._thinker.think(ROLES[step.stage], await self._input_of(step, refs))
             except ModelError as error:
                 if (error.retry_after or 0.0) <= MAX_UNSEEN_SECONDS:
                     raise
@@ -157,7 +157,7 @@ class ReviewActivities:
                 letters = "".join(by_number.get(number, OPEN) for number in step.numbers)
                 key = await self._archive.put_lines(decisions) if decisions else ""
             elif isinstance(answer.output, Extraction):
-                key = await self._archive.put(await self._whole(answer.output, step))
+                key = await self._archive.put(await self._complete(answer.output, step))
             return ReadDone(
                 key=key, letters=letters, usage=answer.usage, model=answer.model, prompt=answer.prompt_version
             )
@@ -210,7 +210,7 @@ class ReviewActivities:
                 decisions = resting_on(decisions, criteria)
             screeners = [screener.name for screener in state.protocol.screeners]
             titles, texts = (
-                _opened(state.marks(stage), [row for row in decisions if row.stage == stage], screeners)
+                _reopen(state.marks(stage), [row for row in decisions if row.stage == stage], screeners)
                 for stage in SCREENED
             )
             count = state.titles.made() + state.full_texts.made() - titles.made() - texts.made()
@@ -257,7 +257,7 @@ class ReviewActivities:
                 await asyncio.to_thread(pipe, notice, self._settings.review_command)
             log.info("changes_told", run_id=step.run_id, version=notice.version)
 
-    async def _asked(self, step: ReadStep, refs: Sequence[EvidenceRef]) -> ScreenInput | ExtractDataInput:
+    async def _input_of(self, step: ReadStep, refs: Sequence[EvidenceRef]) -> ScreenInput | ExtractDataInput:
         """Word the question to the role of a stage."""
         info = activity.info()
         protocol = await self._archive.get(step.protocol, Protocol)
@@ -279,7 +279,7 @@ class ReviewActivities:
             return ExtractDataInput.model_validate({**values, "fields": fields, "outcome": step.outcome})
         return ScreenInput.model_validate({**values, "criteria": protocol.criteria})
 
-    async def _whole(self, extraction: Extraction, step: ReadStep) -> Extraction:
+    async def _complete(self, extraction: Extraction, step: ReadStep) -> Extraction:
         """Join what was read of changed fields with the earlier values of the others."""
         if not step.earlier:
             return extraction
@@ -312,7 +312,7 @@ def needs_extra() -> Iterator[None]:
         raise NotInstalled.of_extra(packages, "review") from error
 
 
-def _opened(marks: Marks, decisions: Sequence[Decision], screeners: Sequence[str]) -> Marks:
+def _reopen(marks: Marks, decisions: Sequence[Decision], screeners: Sequence[str]) -> Marks:
     """Return the marks of a stage without the decisions that rest on what was changed."""
     for place, name in enumerate(screeners):
         records = (

@@ -32,7 +32,7 @@ from activities.refresh_activity import (
     RefreshRequest,
     RepeatedSearch,
     first_of,
-    repeated,
+    repeat_search,
 )
 from activities.report.archive import Archive, Version, newest, refs_in, standings
 from activities.report.schema import Report
@@ -124,7 +124,7 @@ class RevisionActivities:
         plan = RevisionPlan(question=report.question, known=corpus)
         if instruction.kind == "tell":
             background = "\n".join(
-                (f"An earlier report answers: {report.question}", *_meant(report, instruction.text))
+                (f"An earlier report answers: {report.question}", *_sentences_meant(report, instruction.text))
             )
             write = {**values, "question": instruction.text, "background": background, "section_id": "s1"}
             return plan.replace(write=WriteInput.model_validate(write))
@@ -148,7 +148,7 @@ class RevisionActivities:
         pairs += [("clinicaltrials", name) for word in words if (name := normal_nct(word))]
         pairs += [("europepmc", f'DOI:"{doi}"') for word in words if (doi := normal_doi(word))]
         return tuple(
-            repeated(options_by_name, source, query, run_id, limit=1)
+            repeat_search(options_by_name, source, query, run_id, limit=1)
             for source, query in list(dict.fromkeys(pairs))[:MAX_NEW_WORKS]
         )
 
@@ -218,7 +218,7 @@ def _instruction(request: RefreshRequest) -> Instruction:
     return request.instruction
 
 
-def _meant(report: Report, text: str) -> list[str]:
+def _sentences_meant(report: Report, text: str) -> list[str]:
     """Return the sentences that a question about a report names by their id or place, then its answer."""
     by_id = {claim.id: claim for claim in report.sentences()}
     claims = list(report.claims())
@@ -228,7 +228,7 @@ def _meant(report: Report, text: str) -> list[str]:
     return [f"{sentence.id}: {sentence.text}" for sentence in dict.fromkeys((*sentences, *report.answer))]
 
 
-def _printed(report: Report, sentences: Sequence[DraftClaim]) -> list[DraftClaim]:
+def _sentences_on_page(report: Report, sentences: Sequence[DraftClaim]) -> list[DraftClaim]:
     """Return the sentences that the page shows in their own words."""
     ids = {claim.id for claim in report.sentences()}
     return [sentence for sentence in sentences if sentence.state == "stands" and sentence.id in ids]
@@ -248,7 +248,7 @@ def _to_revise(
             **values,
             "wanted": instruction.text,
             "sections": {section.id: section.title for section in report.sections},
-            "sentences": tuple(_printed(report, sentences)),
+            "sentences": tuple(_sentences_on_page(report, sentences)),
             "edited": tuple(sentence for sentence in edited if sentence.state == "stands"),
             "lines": tuple(line for part in parts_of(report) for line in part.sentences(report)),
             "evidence": tuple(

@@ -150,11 +150,11 @@ ROLE_STEPS: tuple[RoleStep[Any, Any], ...] = (
 )
 
 
-def served(prepared: Prepared, role: Role) -> ModelChoice:
+def choice_of(prepared: Prepared, role: Role) -> ModelChoice:
     return prepared.models.get(role) or prepared.models.get("default") or ModelChoice()
 
 
-def equipped(step: I, prepared: Prepared, choice: ModelChoice, allowance: Allowance, **more: object) -> I:
+def with_model(step: I, prepared: Prepared, choice: ModelChoice, allowance: Allowance, **more: object) -> I:
     """Return a step with the model that is asked, what it may use, and the models that stand in for it."""
     fallbacks = prepared.fallbacks if choice.backend != "extractive" else ()
     update = {"model": choice, "fallbacks": fallbacks, "allowance": allowance, **more}

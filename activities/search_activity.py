@@ -97,7 +97,7 @@ class SearchActivities:
         outcomes = await in_time(partial(self._search, source, task) for task in step.tasks)
         self._try_again(step.tasks, outcomes)
         rows = [
-            hits if isinstance(hits, Hits) else failed(task, hits)
+            hits if isinstance(hits, Hits) else hits_of_failure(task, hits)
             for task, hits in zip(step.tasks, outcomes, strict=True)
         ]
         return HitsOfAll(answers=tuple(rows))
@@ -118,7 +118,7 @@ class SearchActivities:
                     async with forgotten_when_malformed():
                         answer = await anext(exchanges, None)
                 except SourceError as error:
-                    if not hits.kept or (clock.seconds_left != 0.0 and _tried_again(task, error)):
+                    if not hits.kept or (clock.seconds_left != 0.0 and _can_retry(task, error)):
                         raise
                     reason = f"stopped after {clock.waited:.0f} s; there is more"
                     hits = hits.replace(detail=str(error) if clock.seconds_left != 0.0 else reason)
@@ -169,7 +169,7 @@ class SearchActivities:
         rows = []
         for task, outcome in zip(tasks, outcomes, strict=True):
             if not isinstance(outcome, Listing):
-                rows.append(failed(task, outcome))
+                rows.append(hits_of_failure(task, outcome))
                 continue
             names = [result.name for result in outcome.results if result.name in texts]
             refs = tuple(by_name.pop(name) for name in names if name in by_name)
@@ -210,7 +210,7 @@ class SearchActivities:
 
         Raises Refused for a library that the run may not read.
         """
-        query = narrowed(task.query, self._source_settings.get(task.source))
+        query = narrow_query(task.query, self._source_settings.get(task.source))
         options = {name: value for name, value in query.filters.options.items() if name != "library"}
         if task.library:
             if self._permits is None:
@@ -232,7 +232,7 @@ class SearchActivities:
         errors = [
             error
             for task, error in zip(tasks, outcomes, strict=True)
-            if isinstance(error, SourceError) and _tried_again(task, error)
+            if isinstance(error, SourceError) and _can_retry(task, error)
         ]
         if errors:
             raise max(errors, key=lambda error: error.retry_after or 0.0)
@@ -264,7 +264,7 @@ async def in_time(searches: Iterable[Callable[[], Awaitable[Answer]]]) -> list[A
     return outcomes
 
 
-def failed(task: SearchTask, error: SourceError) -> Hits:
+def hits_of_failure(task: SearchTask, error: SourceError) -> Hits:
     return Hits(
         source=task.source,
         query=task.query.text,
@@ -274,7 +274,7 @@ def failed(task: SearchTask, error: SourceError) -> Hits:
     )
 
 
-def _tried_again(task: SearchTask, error: SourceError) -> bool:
+def _can_retry(task: SearchTask, error: SourceError) -> bool:
     """Whether a failed search is worth another attempt of its step.
 
     Not where its time is used up, or would be before the source allows another attempt. The first wait for a
@@ -308,7 +308,7 @@ def _public(record: Evidence) -> Evidence:
     return record.replace(url=url, identifiers=identifiers)
 
 
-def narrowed(query: Query, defaults: SourceSettings | None) -> Query:
+def narrow_query(query: Query, defaults: SourceSettings | None) -> Query:
     """Return the query with what the configuration sets for its source.
 
     The search's own filters override the configured ones.

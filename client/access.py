@@ -47,7 +47,7 @@ class Access:
         """
         if not self.is_shared:
             return await self.client.run(run_id)
-        name = await self._own_id(run_id, user)
+        name = await self._id_of(run_id, user)
         try:
             handle = await self.client.run(name)
         except NoSuchRun as error:  # its words may name runs of others
@@ -56,7 +56,7 @@ class Access:
             raise unknown_run(run_id)
         return handle
 
-    async def _own_id(self, name: str, user: str) -> str:
+    async def _id_of(self, name: str, user: str) -> str:
         """Return the id of the user's own run that a name stands for.
 
         Where none of the newest fits it is the name itself, so that an older run is found by its

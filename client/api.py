@@ -28,7 +28,7 @@ from activities.contracts.errors import DeterminatorError
 from activities.messages import plural
 from client.blocking import Blocking, Blocks, Loop
 from client.configuration import ignored_keys, load_settings
-from client.connection import Connection, Say, configured, open_client, quiet
+from client.connection import Connection, Say, connection_config, open_client, quiet
 from client.embedded.keeper import keep_alive
 from client.embedded.server import serve, start_embedded
 from client.failures import BadInput, Failure, no_such_run
@@ -105,7 +105,7 @@ class Determinator:
     @property
     def embedded(self) -> bool:
         """Tell whether the embedded server serves. Raises BadConnectionSettings."""
-        return configured(self.address, self.settings) is None
+        return connection_config(self.address, self.settings) is None
 
     @property
     def is_new(self) -> bool:
@@ -129,15 +129,16 @@ class Determinator:
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
         """
         from client.runs.destinations import destinations
-        from client.runs.request import build_request, checked
+        from client.runs.request import build_request, check_request
 
         if follow_up is None:
             request = build_request(self.settings, question, options)
         else:
             request = await self._follow_up(follow_up, question, options)
         if self.embedded:
-            has_named_sources = bool(options.get("sources"))
-            request = await checked(self.settings, request, has_named_sources=has_named_sources, say=self.say)
+            request = await check_request(
+                self.settings, request, has_named_sources=bool(options.get("sources")), say=self.say
+            )
             if self._connection is None or follow_up is not None:
                 self.say(await destinations(self.settings, request))
         return await self.start(request, user)
@@ -199,7 +200,7 @@ class Determinator:
         That is started when it is not running. With `worker`, it gets a background worker with these
         settings. Raises NoConnection and BadConnectionSettings.
         """
-        config = configured(self.address, self.settings)
+        config = connection_config(self.address, self.settings)
         if config is None:
             return await start_embedded(self.settings, worker=worker, say=self.say)
         address, queue = config["target_host"], self.settings.task_queue
@@ -298,9 +299,9 @@ class Determinator:
         Where anything changed, a version is kept beside the report. Raises BadInput, Failure,
         NoReport, NoSuchRun, NoConnection, StoreError.
         """
-        from client.runs.refreshing import refreshed
+        from client.runs.refreshing import refresh_report
 
-        return await refreshed(self, await self.finished(name, whole=False), search=search)
+        return await refresh_report(self, await self.finished(name, whole=False), search=search)
 
     async def export(
         self, name: str = "last", output: Path | None = None, *, force: bool = False
@@ -332,7 +333,7 @@ class Determinator:
         """
         from activities.contracts.errors import Refused, SourceError
         from activities.contracts.evidence import Filters, Query
-        from activities.search_activity import narrowed
+        from activities.search_activity import narrow_query
         from activities.sources.base import search
         from activities.sources.http.client import open_http
         from activities.sources.registry import Sources, why_closed
@@ -345,7 +346,7 @@ class Determinator:
         filters = filters or Filters()
         if folder is not None:
             filters = filters.replace(options={"library": folder})
-        request = narrowed(Query(text=query.strip(), filters=filters), self.settings.sources.get(source))
+        request = narrow_query(Query(text=query.strip(), filters=filters), self.settings.sources.get(source))
         shared_http = await self._shared_http()
         async with nullcontext(shared_http) if shared_http is not None else open_http(self.settings) as http:
             searcher = Sources(self.settings, http)[source]

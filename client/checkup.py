@@ -9,7 +9,7 @@ from activities.credentials import without_credentials
 from activities.evidence_store import EvidenceStore
 from activities.messages import plural
 from activities.private_files import write_whole
-from client.connection import configured, open_client
+from client.connection import connection_config, open_client
 from client.embedded.binary import find_temporal, server_version
 from client.embedded.home import Places, WorkerNote, fingerprint, read_note
 from client.embedded.network import has_own_network
@@ -76,7 +76,7 @@ def check_home(settings: "Settings") -> Check:
 async def check_server(settings: "Settings", address: str | None) -> AsyncIterator[Check]:
     """Check the configured server; without one the processes of the home, and what starts them."""
     try:
-        if (config := configured(address, settings)) is not None:
+        if (config := connection_config(address, settings)) is not None:
             await open_client(config)
             yield Check("server", "ok", f"answers at {config['target_host']}")
             yield Check("worker", "ok", "not checked: the workers of a configured server run elsewhere")

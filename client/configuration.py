@@ -16,7 +16,7 @@ from activities.configuration.wording import by_place, worded
 from activities.credentials import carried_by
 from activities.proxies import is_this_machine, proxy_fault
 from activities.settings import Settings, config_path, file_settings, secret_variables
-from client.failures import BadInput, BadSettings, unknown
+from client.failures import BadInput, BadSettings, unknown_name
 
 OTHER_VARIABLES = tuple(
     f"DETERMINATOR_{name}"
@@ -47,10 +47,10 @@ def origins() -> dict[str, str]:
 def explain(error: ValidationError) -> str:
     """Return a line for each setting that cannot be used, with where it comes from. Raises ConfigError."""
     places, problems = origins(), by_place(error.errors(include_url=False))
-    return "\n".join(_explained(name.split("."), errors, places) for name, errors in problems.items())
+    return "\n".join(_explain(name.split("."), errors, places) for name, errors in problems.items())
 
 
-def _explained(location: list[str], errors: list[ErrorDetails], places: Mapping[str, str]) -> str:
+def _explain(location: list[str], errors: list[ErrorDetails], places: Mapping[str, str]) -> str:
     message = worded(errors)
     for length in range(len(location), 0, -1):
         if place := places.get(".".join(location[:length])):
@@ -150,7 +150,7 @@ def check_source_names(settings: "Settings") -> None:
     for name in settings.sources:
         if name not in names:
             place = next((p for key, p in origins().items() if key.startswith(f"sources.{name}.")), "sources")
-            raise BadInput(f"{place}: source {unknown(name, names)}")
+            raise BadInput(f"{place}: source {unknown_name(name, names)}")
 
 
 MARKS = ("key", "token", "secret", "password")
@@ -180,7 +180,7 @@ def known_secrets(settings: Settings, environment: Iterable[tuple[str, str]] = (
     return frozenset(value for value in secrets if len(value) >= MIN_CHARS)
 
 
-def without(text: str, secrets: Iterable[str]) -> str:
+def without_secrets(text: str, secrets: Iterable[str]) -> str:
     """Return the text, plain or JSON, with every secret removed."""
     for secret in sorted(secrets, key=len, reverse=True):
         for spelling in {secret, json.dumps(secret)[1:-1], json.dumps(secret, ensure_ascii=False)[1:-1]}:

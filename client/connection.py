@@ -128,7 +128,9 @@ class Connection:
         return f"{self.ui_url}/namespaces/{self.client.namespace}/workflows/{quote(run_id, safe='')}"
 
 
-def configured(address: str | None = None, settings: Settings | None = None) -> ClientConnectConfig | None:
+def connection_config(
+    address: str | None = None, settings: Settings | None = None
+) -> ClientConnectConfig | None:
     """Return the configured connection, or None when there is none and the embedded server serves.
 
     `address` wins over Temporal's own variables and profile file, and these over the settings; TLS and API
@@ -280,7 +282,7 @@ def run_attributes(question: str, mode: str, profile: str) -> TypedSearchAttribu
 async def register_attributes(client: Client) -> bool:
     """Register what is missing; True when all are there to be used."""
     try:
-        names = await _missing(client)
+        names = await _missing_attributes(client)
         if not names:
             return True
         await client.operator_service.add_search_attributes(
@@ -298,7 +300,7 @@ async def register_attributes(client: Client) -> bool:
     # the server's own cache of attributes lags behind
     for _ in range(50):
         try:
-            if not await _missing(client):
+            if not await _missing_attributes(client):
                 return True
         except RPCError:
             return False
@@ -306,7 +308,7 @@ async def register_attributes(client: Client) -> bool:
     return False
 
 
-async def _missing(client: Client) -> list[str]:
+async def _missing_attributes(client: Client) -> list[str]:
     answer = await client.operator_service.list_search_attributes(
         ListSearchAttributesRequest(namespace=client.namespace)
     )

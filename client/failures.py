@@ -96,7 +96,7 @@ def no_such_run(name: str) -> NoSuchRun:
     return NoSuchRun(f"no run is called {name[:100]}; list the runs to see their names")
 
 
-def unknown(value: str, names: Sequence[str]) -> str:
+def unknown_name(value: str, names: Sequence[str]) -> str:
     """Return `'pumbed' is not known; did you mean pubmed? There are: ...`."""
     from activities.configuration.declaration import did_you_mean  # imports pydantic
 

@@ -43,7 +43,7 @@ class Guard:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
             return
-        if refusal := refused(scope["path"], Headers(scope=scope)):
+        if refusal := refusal_of(scope["path"], Headers(scope=scope)):
             if scope["type"] == "http":
                 await refusal(scope, receive, send)
             else:
@@ -59,20 +59,20 @@ class Guard:
                     headers.setdefault(name, value)
             await send(message)
 
-        await self._app(scope, limited(receive, most_bytes(scope["path"])), send_secured)
+        await self._app(scope, limit_body(receive, max_bytes_of(scope["path"])), send_secured)
 
 
-def refused(path: str, headers: Headers) -> PlainTextResponse | None:
+def refusal_of(path: str, headers: Headers) -> PlainTextResponse | None:
     """Return the answer to a request that is not for this page; None for one that is."""
     if not is_own_origin(headers):
         return PlainTextResponse("this request comes from a page of another address", 403)
-    length, limit = headers.get("content-length", "0"), most_bytes(path)
+    length, limit = headers.get("content-length", "0"), max_bytes_of(path)
     if not length.isdigit() or int(length[:20]) > limit:
         return PlainTextResponse(f"a request may have {limit} bytes", 413)
     return None
 
 
-def most_bytes(path: str) -> int:
+def max_bytes_of(path: str) -> int:
     if path.startswith("/review/") and path.endswith(TEXTS):
         return MAX_TEXTS_BYTES
     return MAX_BYTES + FORM_BYTES if path == QUESTION_FILE else MAX_BODY_BYTES
@@ -91,7 +91,7 @@ def is_own_origin(headers: Headers) -> bool:
     return bool(port) and address.removesuffix(port) == headers.get("host", "").removesuffix(port)
 
 
-def limited(receive: Receive, max_bytes: int = MAX_BODY_BYTES) -> Receive:
+def limit_body(receive: Receive, max_bytes: int = MAX_BODY_BYTES) -> Receive:
     """Return the same body, cut off where it is longer than it may be: its length need not be announced."""
     size = 0
 

@@ -59,12 +59,12 @@ class Verb:
 
     @property
     def model(self) -> "type[BaseModel] | None":
-        return _imported(self.content) if self.content else None
+        return _import(self.content) if self.content else None
 
     @property
     def answer(self) -> Any:  # noqa: ANN401 - the type of an answer
         """The type of the answer; None where nothing is answered."""
-        return _imported(self.answers) if self.answers else None
+        return _import(self.answers) if self.answers else None
 
     @property
     def fields(self) -> "Mapping[str, FieldInfo]":
@@ -95,12 +95,12 @@ class Verb:
             self.check(message)
         return message
 
-    def replied(self, answer: object) -> str:
+    def reply_to(self, answer: object) -> str:
         """Return what becomes of the run, in words."""
         return self.reply if isinstance(self.reply, str) else self.reply(answer)
 
 
-def _imported(place: str) -> Any:  # noqa: ANN401 - a model or a type
+def _import(place: str) -> Any:  # noqa: ANN401 - a model or a type
     module, _, name = place.partition(":")
     return getattr(importlib.import_module(module), name)
 
@@ -120,11 +120,11 @@ def _check_addition(addition: "ExtendBudget") -> None:
         raise BadInput(NOTHING_ADDED)
 
 
-def _approved(gate: str) -> str:
+def _approval_reply(gate: str) -> str:
     return "goes on with what it assumes" if gate == "clarification" else f"has its {gate} approved"
 
 
-def _extended(budget: "BudgetStatus") -> str:
+def _budget_reply(budget: "BudgetStatus") -> str:
     from workflows.details import budget_rows
 
     return f"may use more: {'; '.join(row.line for row in budget_rows(budget))}"
@@ -151,7 +151,7 @@ MESSAGES: Mapping[str, Verb] = {
             "update",
             "extend_budget",
             "workflows.types:BudgetStatus",
-            _extended,
+            _budget_reply,
             on_page="Add to its budget",
             check=_check_addition,
         ),
@@ -221,7 +221,7 @@ MESSAGES: Mapping[str, Verb] = {
             "approve",
             "Approve what waits at a gate.",
             "workflows.messages:Approval",
-            reply=_approved,
+            reply=_approval_reply,
             group=WAITS,
         ),
         Verb(

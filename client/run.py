@@ -32,12 +32,12 @@ from client.runs.display import Display
 from client.runs.follow import AtGate, Ended, Follower
 from client.runs.query import (
     all_iterations,
-    answered,
     evidence_index,
     graph_of,
     progress,
     query,
     read_events,
+    wait_for_answer,
 )
 from client.runs.start import refuse_older, user_name
 from workflows.event_types import AgentEvent
@@ -140,7 +140,7 @@ class Run:
 
     async def _ask(self, body: Callable[[], Awaitable[T]]) -> T:
         """Send queries to it, once its worker answers. Raises NoAnswer."""
-        return await keep_alive(self.settings, self.connection, answered(self.connection, body))
+        return await keep_alive(self.settings, self.connection, wait_for_answer(self.connection, body))
 
     async def status(self) -> RunStatus:
         """Everything known of it at this moment."""
@@ -263,7 +263,7 @@ class Run:
         if isinstance(content, Approval):
             content = content.replace(gate=self._gate(content.gate, progress))
         if verb.signed and content is not None:
-            content = content.model_copy(update={"by": named(by or getattr(content, "by", ""))})
+            content = content.model_copy(update={"by": actor(by or getattr(content, "by", ""))})
         handle = self.connection.client.get_workflow_handle(self.id)
         sends = verb.sends or verb.name
         if verb.to == "signal":
@@ -319,7 +319,7 @@ class Run:
         return await self.progress()
 
 
-def named(by: str | None) -> str:
+def actor(by: str | None) -> str:
     """Return the person who acts: the one who is named, else the user of this process."""
     return by or user_name() or "unknown"
 
@@ -364,14 +364,14 @@ class BlockingRun(Blocking[Run]):
             while (event := self.loop.call(_next(events))) is not None:
                 yield event
         finally:
-            self.loop.call(_closed(events))
+            self.loop.call(_close(events))
 
 
 async def _next(events: AsyncGenerator[AgentEvent, None]) -> AgentEvent | None:
     return await anext(events, None)
 
 
-async def _closed(events: AsyncGenerator[AgentEvent, None]) -> None:
+async def _close(events: AsyncGenerator[AgentEvent, None]) -> None:
     await events.aclose()
 
 

@@ -30,7 +30,7 @@ def harmless(text: str) -> str:
     return "".join(c for c in text if c in "\n\t" or not (c in ACTING or unicodedata.category(c) in acts))
 
 
-def shown(text: str) -> str:
+def printable(text: str) -> str:
     """`harmless` when stdout is a terminal, else the text as it is."""
     return harmless(text) if sys.stdout.isatty() else text
 
@@ -85,10 +85,10 @@ def folded(text: str, stream: TextIO) -> str:
     width = columns(stream)
     if width is None:
         return text
-    return "\n".join(_broken(line, width) for line in text.split("\n"))
+    return "\n".join(_break(line, width) for line in text.split("\n"))
 
 
-def _broken(line: str, width: int) -> str:
+def _break(line: str, width: int) -> str:
     if len(line) <= width:
         return line
     indent = line[: len(line) - len(line.lstrip())]

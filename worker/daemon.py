@@ -31,8 +31,8 @@ from activities.logs import log
 from activities.processes import IDLE, leave, one_blas_thread
 from activities.proxies import proxy_fault
 from activities.settings import Settings
-from client.connection import BadConnectionSettings, NoConnection, configured, open_client
-from client.runs.stuck import give_up, standstill
+from client.connection import BadConnectionSettings, NoConnection, connection_config, open_client
+from client.runs.stuck import find_standstill, give_up
 from worker.logs import configure_logging
 
 if TYPE_CHECKING:
@@ -59,7 +59,7 @@ async def end_stuck_runs(
         try:
             query = "ExecutionStatus = 'Running' AND WorkflowType != 'RateGate'"
             async for execution in client.list_workflows(query, limit=MAX_RUNS):
-                still = await standstill(client, execution.id)
+                still = await find_standstill(client, execution.id)
                 if still is not None and still.may_end and still.seconds > patience:
                     reported = await give_up(client, still)
                     log.warning("stuck_run_ended", run=still.run_id, reported=reported, reason=still.reason)
@@ -357,7 +357,7 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             embedded = Embedded(options.private_socket, options.idle_seconds, options.lanes, options.lane)
             connection: ClientConnectConfig | None = ClientConnectConfig(target_host=address)
         else:
-            connection = configured(address, settings)
+            connection = connection_config(address, settings)
         if not settings.offline and (fault := proxy_fault()):
             raise BadConnectionSettings(fault)  # noqa: TRY301
         if connection is None:

@@ -35,7 +35,7 @@ from activities.refresh_activity import (
 from activities.report.archive import NewWork
 from activities.revision_activity import RevisionActivities, RevisionFindings, RevisionPlan, RevisionRequest
 from activities.role_activity import ThinkActivities
-from activities.role_steps import REVISE, VERIFY, WRITE, I, O, RoleStep, equipped, served
+from activities.role_steps import REVISE, VERIFY, WRITE, I, O, RoleStep, choice_of, with_model
 from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_model
 from activities.verification import verdicts
 from workflows.amounts import worst_cost
@@ -116,7 +116,7 @@ class Revision:
         most = self.asked.max_cost_microusd
         if most is None:
             return
-        choices = {role: served(prepared, role) for role in CALLS[self.asked.kind] if self._asks(role)}
+        choices = {role: choice_of(prepared, role) for role in CALLS[self.asked.kind] if self._asks(role)}
         dearest = sum(
             worst_cost(allowance_of(role, choice), prepared.prices.get(choice.model))
             for role, choice in choices.items()
@@ -232,14 +232,14 @@ class Revision:
 
     def _asks(self, role: Role) -> bool:
         assert self._prepared is not None
-        return asks_model(role, served(self._prepared, role))
+        return asks_model(role, choice_of(self._prepared, role))
 
     async def _think(self, kind: RoleStep[I, O], step: I) -> O:
         """One step of a role, charged to this revision. Raises ActivityError."""
         assert self._prepared is not None
-        choice, paid = served(self._prepared, kind.role), self._asks(kind.role)
+        choice, paid = choice_of(self._prepared, kind.role), self._asks(kind.role)
         lineage = workflow.info().first_execution_run_id
-        complete = equipped(step, self._prepared, choice, allowance_of(kind.role, choice), lineage=lineage)
+        complete = with_model(step, self._prepared, choice, allowance_of(kind.role, choice), lineage=lineage)
 
         async def attempt() -> "StepAnswer[O]":
             answer: StepAnswer[O] = await workflow.execute_activity(

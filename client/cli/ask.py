@@ -25,7 +25,7 @@ from client.cli.options import FILTERS, GroupedCommand, question_options
 from client.failures import BadInput, Exit, NoSuchRun
 from client.model_servers import listed_models, local_servers
 from client.runs.checks import check_output, question_of_file
-from client.runs.options import KEYS, chosen
+from client.runs.options import KEYS, non_empty
 from client.runs.request import build_request
 from client.terminal import TEMPORALS_VIEW, interactive, plain, print_error
 
@@ -99,7 +99,7 @@ def ask(
     ended, a new run with an id of its own starts. Ctrl-C detaches; the run continues.
     """
     settings = load_settings(offline=offline or None, openai_base_url=openai_base_url)
-    options = chosen(flags)
+    options = non_empty(flags)
     if interactive() and not (detach or as_json or options.get("clarify") or settings.clarify):
         options["clarify"] = "ask"
     text = with_files(settings, " ".join(question).strip(), audio, image, is_confirmed=yes)

@@ -16,8 +16,8 @@ from pydantic import BaseModel
 
 from activities.configuration.declaration import nearest
 from client import configuration
-from client.failures import BadInput, as_failure, unknown
-from client.terminal import folded, harmless, interactive, plain, shown
+from client.failures import BadInput, as_failure, unknown_name
+from client.terminal import folded, harmless, interactive, plain, printable
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -30,7 +30,7 @@ class Name(click.Choice[str]):
     """One of a few names; the error for a misspelt one suggests the nearest."""
 
     def get_invalid_choice_message(self, value: object, ctx: click.Context | None) -> str:
-        return unknown(str(value), [str(choice) for choice in self.choices])
+        return unknown_name(str(value), [str(choice) for choice in self.choices])
 
 
 class Group(click.Group):
@@ -107,7 +107,7 @@ def print_text(text: str) -> None:
 def print_json(value: object, indent: int | None = 2) -> None:
     """Print what a verb has as JSON: models and dataclasses, also within lists and tables."""
     ascii_only = not (sys.stdout.encoding or "").lower().startswith("utf")  # \u escapes lose nothing
-    click.echo(shown(json.dumps(value, indent=indent, ensure_ascii=ascii_only, default=_as_json)))
+    click.echo(printable(json.dumps(value, indent=indent, ensure_ascii=ascii_only, default=_as_json)))
 
 
 def _as_json(value: object) -> object:

@@ -101,11 +101,11 @@ def worker(metrics: str | None, ready_file: Path | None, address: str | None) ->
     settings = load_settings(metrics=metrics, ready_file=ready_file)
 
     async def body() -> int:
-        from client.connection import configured
+        from client.connection import connection_config
         from worker.daemon import work
         from worker.logs import configure_logging
 
-        config = configured(address, settings)
+        config = connection_config(address, settings)
         if config is None:
             raise BadInput(
                 "a worker in the foreground is for a Temporal server of your own: name it with --address or "

@@ -167,12 +167,12 @@ def run(arguments: Sequence[str]) -> int:
     except Exception as error:
         if os.environ.get("DETERMINATOR_DEBUG"):
             raise
-        print_error(_described(error))
+        print_error(_describe(error))
         return Exit.FAILED
     return code if isinstance(code, int) else Exit.DONE
 
 
-def _described(error: Exception) -> str:
+def _describe(error: Exception) -> str:
     if isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT):
         place = f" for {error.filename}" if error.filename else ""
         return f"there is no space left{place}; free some, and repeat the command"

@@ -17,7 +17,7 @@ from activities.report.strength import TYPE_NAMES
 from client.cli.common import Filled, Name, json_option, on_client, print_json, print_text, run_argument, say
 from client.failures import BadInput, Exit, Failure, NoConnection, NoSuchRun, SeveralRuns
 from client.runs.checks import check_output
-from client.terminal import harmless, plain, plain_table, shown, to_stdout
+from client.terminal import harmless, plain, plain_table, printable, to_stdout
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -197,17 +197,17 @@ def put_data(data: bytes, output: Path | None, *, binary: bool) -> None:
     if binary or not sys.stdout.isatty():
         sys.stdout.buffer.write(data if binary or data.endswith(b"\n") else data + b"\n")
         return
-    click.echo(shown(data.decode()).removesuffix("\n"))
+    click.echo(printable(data.decode()).removesuffix("\n"))
 
 
 def show_report(markdown: str) -> None:
     """Render Markdown for the terminal, through the pager when it is longer than the screen."""
     import shutil
 
-    from client.reports.answer_panel import rendered
+    from client.reports.answer_panel import render_markdown
 
     size = shutil.get_terminal_size()
-    text = rendered(markdown, size.columns)
+    text = render_markdown(markdown, size.columns)
     if text.count("\n") < size.lines:
         click.echo(text, nl=False)
     else:
@@ -241,7 +241,7 @@ async def evidence(client: "Determinator", run: str | None, text: str | None, fo
             say("the run has found nothing yet")
         return
     async for line in target.evidence_lines():
-        click.echo(shown(json.dumps(line, ensure_ascii=False)))
+        click.echo(printable(json.dumps(line, ensure_ascii=False)))
 
 
 def show_evidence(items: "Sequence[EvidenceRef | Evidence]", use: "Use | None" = None) -> None:
@@ -277,7 +277,8 @@ async def search_collected(
         show_evidence([work for work, _ in works])
         return
     for work, score in works:
-        click.echo(shown(json.dumps({**work.model_dump(mode="json"), "score": score}, ensure_ascii=False)))
+        row = {**work.model_dump(mode="json"), "score": score}
+        click.echo(printable(json.dumps(row, ensure_ascii=False)))
 
 
 @click.command()

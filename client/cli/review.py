@@ -87,10 +87,10 @@ def command_of(act: Act) -> None:
             options.append(click.option(flag, default="", metavar="TEXT", help=text))
 
     async def do(target: "Review", **values: Any) -> None:  # noqa: ANN401 - what click has read
-        from client.run import named
+        from client.run import actor
 
         values |= {name: _pairs(values[name]) for name in pairs}
-        for line in (await act.do(target, values, named(values.get("by")))).splitlines():
+        for line in (await act.do(target, values, actor(values.get("by")))).splitlines():
             print_text(plain(line))
 
     do.__name__, do.__doc__ = act.name, act.method.__doc__
@@ -178,21 +178,21 @@ async def screen(target: "Review", by: str) -> None:
 async def waiting(target: "Review", as_json: bool, by: str | None) -> None:
     """List what waits for people: conflicts of the screeners, full texts that are missing, fields on which
     the extractors differ, and risks of bias with the answers that a model proposes."""
-    from client.cli.screen import next_commands, where
+    from client.cli.screen import next_commands, progress_line
 
     progress, tasks = await target.tasks_soon(by or "", MAX_LISTED)
     if as_json:
         print_json(tasks)
         return
-    for blanks, text in (line for task in tasks for line in shown(task)):
+    for blanks, text in (line for task in tasks for line in lines_of_task(task)):
         print_text(" " * blanks + plain(text))
     if not tasks:
         has_none = by or not (progress.gate or progress.awaited)
         message = f"nothing waits{f' for {by}' if by else ''}. " if has_none else ""
-        say(f"{message}{where(progress)}{next_commands(progress.gate, target.id)}")
+        say(f"{message}{progress_line(progress)}{next_commands(progress.gate, target.id)}")
 
 
-def shown(task: "Task") -> Iterator[tuple[int, str]]:
+def lines_of_task(task: "Task") -> Iterator[tuple[int, str]]:
     """Yield the lines of a task, each with its indentation."""
     stage = "" if task.stage == "titles" else " (full text)"
     name = f"{task.id}  " if task.kind == "text" else ""

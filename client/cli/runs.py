@@ -20,7 +20,7 @@ from client.cli.common import (
 )
 from client.cli.options import options_of
 from client.listing import Listing, count_reviews, shortest_name
-from client.terminal import TEMPORALS_VIEW, plain, plain_table, shown, to_stdout
+from client.terminal import TEMPORALS_VIEW, plain, plain_table, printable, to_stdout
 
 if TYPE_CHECKING:
     from activities.contracts.evidence import Vigilance
@@ -64,19 +64,19 @@ async def failure(connection: "Connection", run_id: str) -> str:
     """Return why a run has no outcome, on one line."""
     from temporalio.client import WorkflowFailureError
 
-    from client.runs.follow import why
+    from client.runs.follow import failure_reason
     from client.runs.query import outcome
 
     try:
         await outcome(connection.client, run_id)
     except WorkflowFailureError as error:
-        return why(error)
+        return failure_reason(error)
     return "it was ended from outside"
 
 
 async def show_status(connection: "Connection", status: "RunStatus") -> None:
     from client.runs.display import graph_line, panel
-    from client.runs.stuck import standstill
+    from client.runs.stuck import find_standstill
 
     row, progress = status.row, status.progress
     console = to_stdout(MAX_PIPE_COLUMNS)
@@ -86,8 +86,8 @@ async def show_status(connection: "Connection", status: "RunStatus") -> None:
     console.print(f"Server {connection.address}", highlight=False)
     if row.status not in ("running", "completed"):
         console.print(f"it ended because {plain(await failure(connection, row.run_id))}", markup=False)
-    if row.status == "running" and (still := await standstill(connection.client, row.run_id)):
-        console.print(plain(still.line), markup=False)
+    if row.status == "running" and (standstill := await find_standstill(connection.client, row.run_id)):
+        console.print(plain(standstill.line), markup=False)
     if progress is not None:
         console.print(panel(progress), width=min(console.width, PANEL_WIDTH))
         if status.graph is not None:
@@ -169,7 +169,7 @@ async def events(run: "Run", after: int, as_json: bool) -> None:
 
     async for event in run.events(after, follow=False):
         if as_json:
-            click.echo(shown(event.model_dump_json()))
+            click.echo(printable(event.model_dump_json()))
         else:
             print_text(plain(f"{event.seq:>4} {event.timestamp[11:19]} {event_line(event)}"))
 

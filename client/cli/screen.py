@@ -75,7 +75,7 @@ async def next_record(target: "Review", by: str) -> Task | None:
     if tasks and tasks[0].kind in SCREENED:
         return tasks[0]
     gate = GATES[tasks[0].kind] if tasks else progress.gate
-    say(f"nothing to screen for {by}. {where(progress)}{next_commands(gate, target.id)}")
+    say(f"nothing to screen for {by}. {progress_line(progress)}{next_commands(gate, target.id)}")
     return None
 
 
@@ -85,7 +85,7 @@ def next_commands(gate: str, review: str) -> str:
     return f"; next: {', '.join(rows)}" if rows else ""
 
 
-def where(progress: "ReviewProgress") -> str:
+def progress_line(progress: "ReviewProgress") -> str:
     """Say where a review stands, and who has works to decide on."""
     people = (f"{name} has {count:,} to decide" for name, count in progress.awaited.items())
     return plain("; ".join((f"{progress.title}: {progress.phase}", progress.text, *people)))

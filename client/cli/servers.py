@@ -18,7 +18,7 @@ from activities.private_files import random_key
 from client.api import Determinator
 from client.cli.common import address_option, load_settings, run_async, say
 from client.connection import LOOPBACK
-from client.failures import BadInput, unknown
+from client.failures import BadInput, unknown_name
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp
@@ -188,7 +188,7 @@ def serve_http(
             raise BadInput("name the file with --tokens FILE")
         known_scopes = tuple(scope for scope in tokens_of.SCOPES if scope in scopes)
         if unknown_scopes := [scope for scope in scopes if scope not in known_scopes]:
-            raise BadInput(f"--scope {unknown(unknown_scopes[0], tokens_of.SCOPES)}")
+            raise BadInput(f"--scope {unknown_name(unknown_scopes[0], tokens_of.SCOPES)}")
         click.echo(tokens_of.add_token(tokens, add_token, known_scopes, max_cost))
         return 0
     if scopes or max_cost is not None:

@@ -151,7 +151,7 @@ def on_run(verb: Verb) -> Callable[..., Awaitable[None]]:
         as_json: bool = False,
         **fields: Any,  # noqa: ANN401 - click passes them untyped; the message validates them
     ) -> None:
-        values = {name: value for name, value in typed(verb, fields).items() if value not in (None, ())}
+        values = {name: value for name, value in values_of(verb, fields).items() if value not in (None, ())}
         if verb.shows and not values:
             await show(verb, await client.run(run or "last"), as_json=as_json)
             return
@@ -167,7 +167,7 @@ def on_run(verb: Verb) -> Callable[..., Awaitable[None]]:
         if as_json:
             print_json(answer)
         else:
-            print_text(plain(f"{target.id} {verb.replied(answer)}"))
+            print_text(plain(f"{target.id} {verb.reply_to(answer)}"))
 
     return send
 
@@ -183,13 +183,13 @@ def on_report(verb: Verb) -> Callable[..., Awaitable[Exit]]:
         as_json: bool,
         **fields: Any,  # noqa: ANN401 - click passes them untyped; the message validates them
     ) -> Exit:
-        reply = await client.revise(run, verb.name, by, model=model, **typed(verb, fields))
+        reply = await client.revise(run, verb.name, by, model=model, **values_of(verb, fields))
         return (show_answer if verb.name == "tell" else show_version)(reply, as_json=as_json)
 
     return send
 
 
-def typed(verb: Verb, fields: Mapping[str, Any]) -> dict[str, Any]:
+def values_of(verb: Verb, fields: Mapping[str, Any]) -> dict[str, Any]:
     """Return what was typed, the words of a text as one text."""
     return {
         name: " ".join(value) if name == "text" and name in verb.positional else value

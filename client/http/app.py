@@ -17,7 +17,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from activities.credentials import redacted
 from client.access import Folders, line_of, status_of, wrong_fields
 from client.api import EXPECTED, Determinator
-from client.guard import MAX_BODY_BYTES, limited
+from client.guard import MAX_BODY_BYTES, limit_body
 from client.http.chat import chat
 from client.http.desk import Desk
 from client.http.response_routes import responses
@@ -58,7 +58,7 @@ def build_app(client: Determinator, tokens: TokenFile, folders: Sequence[Path] =
     app.include_router(rest(desk))
     app.include_router(reviews(desk))
     for kind in EXPECTED:
-        app.add_exception_handler(kind, refused)
+        app.add_exception_handler(kind, refusal)
     app.add_exception_handler(HTTPException, http_error)
     app.add_exception_handler(RequestValidationError, invalid)
     app.add_middleware(Limited)
@@ -77,7 +77,7 @@ class Limited:
             if not length.isdigit() or int(length[:20]) > MAX_BODY_BYTES:
                 await error_of(413, f"a request may have {MAX_BODY_BYTES} bytes")(scope, receive, send)
                 return
-            receive = limited(receive)
+            receive = limit_body(receive)
         await self._app(scope, receive, send)
 
 
@@ -93,7 +93,7 @@ def error_of(status: int, message: str, headers: dict[str, str] | None = None) -
     return JSONResponse({"error": body}, status, headers)
 
 
-async def refused(_: Request, error: Exception) -> JSONResponse:
+async def refusal(_: Request, error: Exception) -> JSONResponse:
     status = status_of(error)
     return error_of(status, line_of(error), {"Retry-After": RETRY_SECONDS} if status == 503 else None)
 

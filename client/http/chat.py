@@ -85,8 +85,8 @@ def chat(desk: Desk) -> APIRouter:
         reply = Reply(*await subject(desk, body, token), body.model)
         if body.stream:
             usage = body.stream_options is not None and body.stream_options.include_usage
-            return EventSourceResponse(sent(reply, usage=usage))
-        return JSONResponse(await reply.whole())
+            return EventSourceResponse(event_stream(reply, usage=usage))
+        return JSONResponse(await reply.completion())
 
     return router
 
@@ -175,7 +175,7 @@ class Reply:
         ]
         yield {"content": self._line, **({"annotations": links} if links else {})}
 
-    async def whole(self) -> dict[str, Any]:
+    async def completion(self) -> dict[str, Any]:
         message: dict[str, Any] = {"role": "assistant", "content": "", "reasoning_content": ""}
         async with aclosing(self.parts()) as parts:
             async for part in parts:
@@ -200,7 +200,7 @@ class Reply:
         return f"\n---\n\nRun: `{self.run.id}`\n"
 
 
-async def sent(reply: Reply, *, usage: bool) -> AsyncGenerator[ServerSentEvent, None]:
+async def event_stream(reply: Reply, *, usage: bool) -> AsyncGenerator[ServerSentEvent, None]:
     """Yield the answer as a stream of the protocol. An error is sent as one of its errors."""
     try:
         head = await reply.head("chat.completion.chunk")

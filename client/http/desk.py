@@ -111,7 +111,7 @@ class Desk:
 
         Raises what `Determinator.ask` raises.
         """
-        question = self._checked(question, token)
+        question = self._restrict(question, token)
         if (follow_up := question.get("follow_up")) is not None:
             question["follow_up"] = (await self.run(follow_up, token)).id
         self.admit_run(token)
@@ -141,7 +141,7 @@ class Desk:
             message = verb.read(content.model_dump(exclude_unset=True) if content else {})
             await case.run.deliver(verb, message, case.by)
 
-    def _checked(self, question: Question, token: Token) -> Question:
+    def _restrict(self, question: Question, token: Token) -> Question:
         """Raise BadInput for what this server does not offer to a caller."""
         max_cost = question.get("max_cost")
         question = {**question, "library": folder_of(question, self.client.settings, self._folders)}

@@ -91,7 +91,7 @@ class Output:
     def begin(self, response: Json) -> Iterator[Json]:
         yield self._event("created", response=response)
         yield self._event("in_progress", response=response)
-        yield self._added(self._reasoning("in_progress"))
+        yield self._add_item(self._reasoning("in_progress"))
         yield self._summary("part.added", part={"type": "summary_text", "text": ""})
 
     def event(self, event: AgentEvent) -> Iterator[Json]:
@@ -110,22 +110,22 @@ class Output:
                 "arguments": json.dumps({"run": self.run_id, "gate": gate}),
                 "server_label": LABEL,
             }
-            yield self._added(request)
-            yield self._done(len(self.items) - 1, request)
+            yield self._add_item(request)
+            yield self._finish_item(len(self.items) - 1, request)
 
     def end(self, text: Json | None) -> Iterator[Json]:
         """Yield what comes after the last event: the end of the progress, and the report."""
         summary = "".join(self._lines)
         yield self._summary("text.done", text=summary)
         yield self._summary("part.done", part={"type": "summary_text", "text": summary})
-        yield self._done(0, self._reasoning("completed"))
+        yield self._finish_item(0, self._reasoning("completed"))
         if text is not None:
             yield from self._message(text)
 
-    def last(self, response: Json) -> Json:
+    def final_event(self, response: Json) -> Json:
         return self._event(LAST_EVENT.get(response["status"], "completed"), response=response)
 
-    def whole(self, events: Sequence[AgentEvent], text: Json | None, *, is_over: bool) -> None:
+    def add_all(self, events: Sequence[AgentEvent], text: Json | None, *, is_over: bool) -> None:
         """Take in all events at once, for a response that is not streamed."""
         self.items.append(self._reasoning("in_progress"))
         for event in events:
@@ -138,7 +138,7 @@ class Output:
     def _message(self, text: Json) -> Iterator[Json]:
         place = len(self.items)
         position = {"item_id": f"msg_{self.run_id}", "output_index": place, "content_index": 0}
-        yield self._added(self._answer([], "in_progress"))
+        yield self._add_item(self._answer([], "in_progress"))
         yield self._event("content_part.added", part=output_text(""), **position)
         for start in range(0, len(text["text"]), CHUNK_CHARS):
             delta = text["text"][start : start + CHUNK_CHARS]
@@ -149,7 +149,7 @@ class Output:
             )
         yield self._event("output_text.done", text=text["text"], logprobs=[], **position)
         yield self._event("content_part.done", part=text, **position)
-        yield self._done(place, self._answer([text], "completed"))
+        yield self._finish_item(place, self._answer([text], "completed"))
 
     def _answer(self, content: list[Json], status: str) -> Json:
         name = f"msg_{self.run_id}"
@@ -163,11 +163,11 @@ class Output:
         position = {"item_id": f"rs_{self.run_id}", "output_index": 0, "summary_index": 0}
         return self._event(f"reasoning_summary_{kind}", **position, **fields)
 
-    def _added(self, item: Json) -> Json:
+    def _add_item(self, item: Json) -> Json:
         self.items.append(item)
         return self._event("output_item.added", item=item, output_index=len(self.items) - 1)
 
-    def _done(self, place: int, item: Json) -> Json:
+    def _finish_item(self, place: int, item: Json) -> Json:
         self.items[place] = item
         return self._event("output_item.done", item=item, output_index=place)
 
@@ -183,7 +183,7 @@ async def response_of(run: Run, output: Output | None = None) -> Json:
     text, status, error = await ending(run, row.status) if is_over else (None, "in_progress", None)
     if output is None:
         output = Output(run.id)
-        output.whole([event async for event in run.events(follow=False)], text, is_over=is_over)
+        output.add_all([event async for event in run.events(follow=False)], text, is_over=is_over)
     progress = await run.progress() if is_over else None
     return {
         "id": f"{ID}{run.id}",
@@ -238,7 +238,7 @@ async def _stream(run: Run) -> AsyncGenerator[Json, None]:
     text, _, _ = await ending(run, (await run.row()).status)
     for frame in output.end(text):
         yield frame
-    yield output.last(await response_of(run, output))
+    yield output.final_event(await response_of(run, output))
 
 
 def pending_approval(events: Iterable[AgentEvent]) -> str | None:

@@ -116,7 +116,7 @@ def responses(desk: Desk) -> APIRouter:
         """
         run, after = await begin(desk, body, token)
         if body.stream:
-            return EventSourceResponse(sent(run))
+            return EventSourceResponse(event_stream(run))
         if not body.background:
             async with aclosing(run.events_to_gate(after)) as events:
                 async for _ in events:
@@ -132,7 +132,7 @@ def responses(desk: Desk) -> APIRouter:
     ) -> JSONResponse | EventSourceResponse:
         """Return a response as it is, or its stream behind a number."""
         run = await desk.run(run_id_of(name), token)
-        return EventSourceResponse(sent(run, starting_after)) if stream else await answer(run)
+        return EventSourceResponse(event_stream(run, starting_after)) if stream else await answer(run)
 
     @router.post("/responses/{name}/cancel", response_model=None)
     async def cancel(name: str, token: Token = asker) -> JSONResponse:
@@ -174,14 +174,14 @@ async def begin(desk: Desk, body: Asked, token: Token) -> tuple[Run, int]:
     previous_id = run_id_of(body.previous_response_id) if body.previous_response_id else None
     decisions = [item for item in body.items if item.type == "mcp_approval_response"]
     if decisions:
-        return await decided(desk, previous_id, decisions[-1], token)
+        return await decide_gate(desk, previous_id, decisions[-1], token)
     texts = [item.text for item in body.items if item.type == "message" and item.role == "user"]
     if not texts or not texts[-1].strip():
         raise BadInput("`input` has no message of a user")
     return await desk.ask(token, {**options, "question": texts[-1], "follow_up": previous_id}), 0
 
 
-async def decided(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:
+async def decide_gate(desk: Desk, run_id: str | None, decision: Item, token: Token) -> tuple[Run, int]:
     """Return the run whose gate was decided, and its last event before that.
 
     Raises BadInput for a request that does not wait.
@@ -206,19 +206,19 @@ async def answer(run: Run) -> JSONResponse:
     return JSONResponse(await response_of(run))
 
 
-async def sent(run: Run, after: int = -1) -> AsyncGenerator[ServerSentEvent, None]:
+async def event_stream(run: Run, after: int = -1) -> AsyncGenerator[ServerSentEvent, None]:
     """Yield the stream of a response; an error ends it with the protocol's event of that name."""
     number = max(after, 0)
     try:
         async with aclosing(stream(run, after)) as events:
             async for event in events:
                 number = event["sequence_number"]
-                yield as_sent(event)
+                yield server_event(event)
     except EXPECTED as error:
         error_body = {"code": "server_error", "message": line_of(error), "param": None}
-        yield as_sent({"type": "error", "sequence_number": number, **error_body})
+        yield server_event({"type": "error", "sequence_number": number, **error_body})
 
 
-def as_sent(event: Json) -> ServerSentEvent:
+def server_event(event: Json) -> ServerSentEvent:
     """Write an event as OpenAI sends it: without an id, behind which its clients take a ping for an event."""
     return ServerSentEvent(json.dumps(event), event=event["type"])

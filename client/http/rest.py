@@ -59,7 +59,7 @@ def rest(desk: Desk) -> APIRouter:
         The id of each is its number: `Last-Event-ID` or `after` takes a stream up behind it, without
         a gap or a double.
         """
-        return EventSourceResponse(sent(case.run, after if last_event_id is None else last_event_id))
+        return EventSourceResponse(event_stream(case.run, after if last_event_id is None else last_event_id))
 
     @router.get("/{run_id}/report", response_class=Response)
     async def report(
@@ -126,7 +126,7 @@ def route_of(desk: Desk, verb: Verb) -> Callable[..., Awaitable[object]]:
     return act
 
 
-async def sent(run: Run, after: int) -> AsyncGenerator[ServerSentEvent, None]:
+async def event_stream(run: Run, after: int) -> AsyncGenerator[ServerSentEvent, None]:
     """Yield the events of a run behind a number.
 
     An error ends the stream with one of its own, without an id.

@@ -31,7 +31,7 @@ from client.mcp.answers import (
 )
 from client.messages import MESSAGES, Verb
 from client.run import Run
-from client.runs.options import AskOptions, QuestionText, SharedOptions, chosen
+from client.runs.options import AskOptions, QuestionText, SharedOptions, non_empty
 from client.runs.run_state import ListedRun, RunState, state_of
 from workflows.graph.library import builtin_names
 
@@ -82,7 +82,9 @@ ReportAction: Any = Annotated[
 ]
 
 
-def taking(tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]) -> Callable[..., Awaitable[T]]:
+def with_arguments(
+    tool: Callable[..., Awaitable[T]], arguments: Mapping[str, Any]
+) -> Callable[..., Awaitable[T]]:
     """Return the tool with these optional arguments in place of those that it does not name."""
     signature = inspect.signature(tool)
     parameters = [
@@ -126,21 +128,21 @@ class Research:
         options = get_type_hints(SharedOptions, include_extras=True)
         filters = get_type_hints(Listing, include_extras=True)
         changing = (
-            taking(self.start_research, options),
-            taking(self.change_run, fields_of(TO_RUN.values())),
-            taking(self.ask_report, fields_of(TO_REPORT.values())),
+            with_arguments(self.start_research, options),
+            with_arguments(self.change_run, fields_of(TO_RUN.values())),
+            with_arguments(self.ask_report, fields_of(TO_REPORT.values())),
         )
         reading = (
-            taking(self.list_runs, {name: filters[name] for name in Listing.model_fields}),
+            with_arguments(self.list_runs, {name: filters[name] for name in Listing.model_fields}),
             *(self.research_status, self.get_report, self.search_evidence, self.verify_report),
         )
         for tools, kind in ((changing, CHANGES), (reading, READS)):
             for tool in tools:
                 server.add_tool(clearly(tool), annotations=kind)
 
-    def _allowed(self, options: Mapping[str, Any]) -> AskOptions:
+    def _check_options(self, options: Mapping[str, Any]) -> AskOptions:
         """Return the options of a question. Raises BadInput for a folder that may not be named."""
-        ask_options = chosen(options)
+        ask_options = non_empty(options)
         ask_options["library"] = folder_of(ask_options, self._client.settings, self._folders)
         return ask_options
 
@@ -166,7 +168,7 @@ class Research:
         unless `wait_seconds` is given. With `follow_up` it begins with what that run found, and reads
         "it" as what that run was about.
         """
-        ask_options = self._allowed(options)
+        ask_options = self._check_options(options)
         if graph:
             ask_options["graph"] = graph if graph in builtin_names() else self._folders.check(graph)
         run = await self._client.ask(question, follow_up=follow_up or None, **ask_options)

@@ -52,7 +52,7 @@ class Server(MCPServer):
         """
         tools = await super().list_tools()
         return [
-            tool.model_copy(update={"input_schema": lean(tool.input_schema), "output_schema": None})
+            tool.model_copy(update={"input_schema": trim_schema(tool.input_schema), "output_schema": None})
             for tool in tools
         ]
 
@@ -73,15 +73,15 @@ class Server(MCPServer):
             raise ToolError(one_line(faults or str(cause or error))) from cause
 
 
-def lean(schema: dict[str, Any]) -> dict[str, Any]:
+def trim_schema(schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of arguments without what a caller need not read; others are refused."""
-    result: dict[str, Any] = _lean(schema)
+    result: dict[str, Any] = _trim_node(schema)
     return {**result, "additionalProperties": False}
 
 
-def _lean(node: Any) -> Any:  # noqa: ANN401 - a JSON schema has no static type
+def _trim_node(node: Any) -> Any:  # noqa: ANN401 - a JSON schema has no static type
     if isinstance(node, list):
-        return [_lean(part) for part in node]
+        return [_trim_node(part) for part in node]
     if not isinstance(node, dict):
         return node
     kinds = [kind for kind in node.get("anyOf", []) if kind != {"type": "null"}]
@@ -89,7 +89,9 @@ def _lean(node: Any) -> Any:  # noqa: ANN401 - a JSON schema has no static type
         node = {key: part for key, part in node.items() if key not in ("anyOf", "default")}
         node |= kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
     # a property may be called `title`: what it is then is a schema, not a text
-    return {key: _lean(part) for key, part in node.items() if key not in LEFT_OUT or isinstance(part, dict)}
+    return {
+        key: _trim_node(part) for key, part in node.items() if key not in LEFT_OUT or isinstance(part, dict)
+    }
 
 
 def refuse_unknown(tool: str, arguments: Iterable[str], names: Collection[str]) -> None:

@@ -99,8 +99,8 @@ def answer_of(report: Report) -> Answer:
         absent=absent(report),
         confidence=report.confidence,
         confidence_reasons=words.grounds(report),
-        searched=_searched(report.methodology.searches),
-        not_reached=_not_reached(report),
+        searched=_search_counts(report.methodology.searches),
+        not_reached=_outages(report),
         unreadable=int(str(unreadable.values["records"])) if unreadable else 0,
     )
 
@@ -172,12 +172,12 @@ def with_references(claim: AnswerClaim) -> str:
     return " ".join(filter(None, (f"{under}{claim.text}", mark)))
 
 
-def _searched(searches: Iterable[SearchRecord]) -> str:
+def _search_counts(searches: Iterable[SearchRecord]) -> str:
     counts = Counter(clean(s.source) for s in searches if s.status in ANSWERED)
     return ", ".join(f"{name} {count}x" for name, count in counts.items()) or "nothing"
 
 
-def _not_reached(report: Report) -> str:
+def _outages(report: Report) -> str:
     faults: dict[str, list[str]] = {}
     for search in report.methodology.searches:
         if search.status not in ANSWERED:

@@ -53,7 +53,7 @@ def answer_parts(report: Report, path: Path | None, *, bullets: bool = True) -> 
     parts += [Text(plain(line)) for line in rest]
     claims = claims_of(report)[: len(report.answer) or FIRST_CLAIMS]
     if not report.answer:
-        parts += _listed([with_references(claim) for claim in claims], bullets)
+        parts += _items([with_references(claim) for claim in claims], bullets)
     numbers = {number for claim in claims for number in claim.references}
     parts += [
         Text(plain(work_line(reference)), style="dim")
@@ -62,7 +62,7 @@ def answer_parts(report: Report, path: Path | None, *, bullets: bool = True) -> 
     ]
     parts += [Text(plain(line)) for line in (sureness(report),) if line]
     if answer.reservations:
-        parts += [Text(f"{_('What is not shown')}:", style="bold"), *_listed(answer.reservations, bullets)]
+        parts += [Text(f"{_('What is not shown')}:", style="bold"), *_items(answer.reservations, bullets)]
     parts += [Text(plain(line)) for line in _of_run(report) if line not in answer.reservations]
     if path is not None:
         line = (str(path), Style(link=path.absolute().as_uri()))
@@ -92,7 +92,7 @@ def work_line(work: Reference) -> str:
     return f"[{work.number}] {work.title}{f' ({facts})' if facts else ''}"
 
 
-def _listed(lines: Sequence[str], bullets: bool) -> list[Text | Table | Padding]:
+def _items(lines: Sequence[str], bullets: bool) -> list[Text | Table | Padding]:
     if not bullets:
         return [Text(f"- {plain(text)}") for text in lines]
     table = Table.grid(padding=(0, 1))
@@ -101,7 +101,7 @@ def _listed(lines: Sequence[str], bullets: bool) -> list[Text | Table | Padding]
     return [table] if lines else []
 
 
-def rendered(markdown: str, width: int) -> str:
+def render_markdown(markdown: str, width: int) -> str:
     """Style a report in Markdown for a pager."""
     from rich.markdown import Markdown
 

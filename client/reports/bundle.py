@@ -1,7 +1,7 @@
 """A finished run as files for an outsider: the report, its evidence, its history, and how to check it.
 
-Every text file goes through `client.configuration.without` last; the formats made from the report are made
-of a report without secrets.
+Every text file goes through `client.configuration.without_secrets` last; the formats made from the report
+are made of a report without secrets.
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from activities.report.formats import FORMATS, MissingExtra
 from activities.report.formats.text import escape_markdown
 from activities.report.formats.works_table import searches_csv
 from activities.report.schema import Report
-from client.configuration import known_secrets, without
+from client.configuration import known_secrets, without_secrets
 from client.failures import BadInput, Failure
 from client.reports.finished import Finished
 from client.runs.checks import check_writable
@@ -122,9 +122,9 @@ def make_bundle(run: Finished, secrets: Iterable[str] = ()) -> dict[str, bytes]:
     secrets = tuple(secrets)
 
     def clean(text: str) -> bytes:
-        return without(text, secrets).encode()
+        return without_secrets(text, secrets).encode()
 
-    report = Report.model_validate_json(without(run.report.model_dump_json(), secrets))
+    report = Report.model_validate_json(without_secrets(run.report.model_dump_json(), secrets))
     bodies = {ref.evidence_id: item for ref, item in run.items}
     bundle: dict[str, bytes] = {}
     gaps: list[str] = []

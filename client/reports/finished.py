@@ -21,7 +21,7 @@ from client.connection import Connection
 from client.failures import NoAnswer, NoConnection, NoSuchRun, SeveralRuns
 from client.listing import describe, matching
 from client.reports.load import NoReport, load_report
-from client.runs.query import answered, evidence_index, iterations, read_events
+from client.runs.query import evidence_index, iterations, read_events, wait_for_answer
 from workflows.event_types import AgentEvent
 
 if TYPE_CHECKING:
@@ -74,12 +74,12 @@ async def find_finished(client: "Determinator", name: str, *, whole: bool = True
         client.say(f"{reason}; what follows is what the evidence store has")
         gap = f"Its events and the history of its iterations are missing: {reason}."
         return await _complete(archive, report, None, [gap])
-    report = await _published(settings, run.connection, run.id)
+    report = await _load_published(settings, run.connection, run.id)
     server, gaps = run.connection.client, list[str]()
 
     async def ask(subject: str, body: Callable[[], Awaitable[T]]) -> T | None:
         try:
-            return await answered(run.connection, body)
+            return await wait_for_answer(run.connection, body)
         except NoAnswer as error:
             gaps.append(f"The run could not be asked for its {subject}: {error}.")
             return None
@@ -107,7 +107,7 @@ async def report_in_store(archive: Archive, name: str, error: Exception) -> Repo
     return report
 
 
-async def _published(settings: Settings, connection: Connection, run_id: str) -> Report:
+async def _load_published(settings: Settings, connection: Connection, run_id: str) -> Report:
     """Read the whole report as a run that has ended published it. Raises NoReport."""
     if (await describe(connection.client, run_id)).status == "running":
         raise NoReport(f"{run_id} is still under way; watch it to its end")

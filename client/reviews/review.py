@@ -39,8 +39,8 @@ from client.embedded.keeper import keep_alive
 from client.failures import BadInput, Failure, NoAnswer, faults_of
 from client.listing import Row, describe
 from client.reviews.tasks import Task, proposal, task_of
-from client.run import named
-from client.runs.query import answered, query
+from client.run import actor
+from client.runs.query import query, wait_for_answer
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress
 
 UPDATE_SECONDS = 60.0
@@ -131,7 +131,9 @@ class Review:
         async def ask() -> M:
             return await query(self.connection.client, self.id, name, kind)
 
-        return await keep_alive(self.settings, self.connection, answered(self.connection, ask, START_SECONDS))
+        return await keep_alive(
+            self.settings, self.connection, wait_for_answer(self.connection, ask, START_SECONDS)
+        )
 
     async def records(self, view: ReviewState | None = None) -> Records:
         return await self.archive.records((view or await self.view()).records)
@@ -177,7 +179,7 @@ class Review:
         waits = seen.gate
         if waits not in ("protocol", "report", "full_texts") or (gate and gate != waits):
             raise BadInput(f"{self.id} waits for no approval: {seen.text or seen.phase}")
-        await self._signal("approve", {"by": named(by), "gate": waits})
+        await self._signal("approve", {"by": actor(by), "gate": waits})
         return waits
 
     async def pause(self) -> None:
@@ -237,7 +239,7 @@ class Review:
 
         read, key, files = await read_all(self.archive, protocol)
         values = {"protocol": read, "protocol_key": key, "files": files}
-        return await self.send("amend", Amend, by=named(by), reason=reason, **values)
+        return await self.send("amend", Amend, by=actor(by), reason=reason, **values)
 
     async def part(self, key: str, *, by: str) -> None:
         """Make a record that was merged with another one a record of its own; merged.csv has its key."""
@@ -264,7 +266,7 @@ class Review:
         from activities.review.files import provided_by
 
         if none and record is not None:
-            await self.send("provide_full_text", ProvideFullText, by=named(by), record=record)
+            await self.send("provide_full_text", ProvideFullText, by=actor(by), record=record)
             return [f"record {record}: not retrieved"]
         if path is None:
             raise BadInput("name a folder or a file, or --record N --none")
@@ -279,7 +281,7 @@ class Review:
         for number, work in zip(waiting, works, strict=True):
             if text := texts.get(work.evidence_id):
                 ref = await self.archive.store.put(text)
-                await self.send("provide_full_text", ProvideFullText, by=named(by), record=number, ref=ref)
+                await self.send("provide_full_text", ProvideFullText, by=actor(by), record=number, ref=ref)
         return [f"{counted(len(texts), 'full text')} provided", *lines]
 
     async def decide_field(

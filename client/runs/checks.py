@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from activities.report.formats import FORMATS
 from client.configuration import source_names
-from client.failures import BadInput, unknown
+from client.failures import BadInput, unknown_name
 
 if TYPE_CHECKING:
     from activities.settings import Settings
@@ -87,7 +87,7 @@ def check_sources(names: tuple[str, ...], prefix: str = "") -> tuple[str, ...]:
     all_names = source_names()
     for name in names:
         if name not in all_names:
-            raise BadInput(f"{prefix}source {unknown(name, all_names)}")
+            raise BadInput(f"{prefix}source {unknown_name(name, all_names)}")
     return tuple(dict.fromkeys(names))
 
 
@@ -105,7 +105,7 @@ def check_profile(settings: "Settings", profile: str) -> tuple[str, str | None]:
         else:
             path, folder = None, settings.profiles_dir or settings.home / "profiles"
             if profile not in (names := profile_names(folder)):
-                raise BadInput(f"profile {unknown(profile, ['auto', *names])}")
+                raise BadInput(f"profile {unknown_name(profile, ['auto', *names])}")
             definition = load_profile(profile, folder=folder)
     except ProfileError as error:
         raise BadInput(str(error)) from error

@@ -126,7 +126,7 @@ class Follower:
             cause = error.cause
             if isinstance(cause, TerminatedError) and await self._goes_on(GOES_ON in cause.details):
                 return await self._end()
-            return Ended(reason=why(error))
+            return Ended(reason=failure_reason(error))
 
     async def _goes_on(self, follows: bool) -> bool:
         """Tell whether another execution goes on where one was terminated: the run was rewound, or given up.
@@ -258,7 +258,7 @@ class Follower:
         self._after = max((self._after, *(event.seq for event in events)))
 
 
-def why(error: WorkflowFailureError) -> str:
+def failure_reason(error: WorkflowFailureError) -> str:
     """Return why a run failed, on one line: the innermost cause, with the step it happened in."""
     step = ""
     cause: BaseException = error.cause or error

@@ -12,7 +12,7 @@ from activities.codec import CodecError
 from activities.configuration.declaration import declared
 from activities.permits import Permits
 from client.failures import BadInput, NoConnection, NoSuchRun
-from client.runs.options import chosen
+from client.runs.options import non_empty
 from client.runs.rewinding import request_of
 
 if TYPE_CHECKING:
@@ -93,12 +93,12 @@ def set_limits(settings: "Settings", request: "ResearchRequest") -> "AskOptions"
     return cast("AskOptions", limits)
 
 
-def over(options: "AskOptions", earlier: "AskOptions") -> "AskOptions":
+def merge_options(options: "AskOptions", earlier: "AskOptions") -> "AskOptions":
     """Return the options of a follow-up: those that were given over those of the earlier run.
 
     Sources and a folder that are given replace what was searched.
     """
-    chosen_sources = chosen(options)
+    chosen_sources = non_empty(options)
     sources = chosen_sources.get("sources") or ()
     replaced_names = set[str]()
     if "library" in chosen_sources or chosen_sources.get("also_web"):
@@ -118,9 +118,11 @@ async def request_of_follow_up(
     settings = client.settings
     earlier = await earlier_request(client, report.run_id)
     if earlier is None:
-        return build_request(settings, question, over(options, options_of_report(settings, report, options)))
+        return build_request(
+            settings, question, merge_options(options, options_of_report(settings, report, options))
+        )
     base = options_of_request(settings, report.run_id, earlier)
-    request = build_request(settings, question, over(options, base))
+    request = build_request(settings, question, merge_options(options, base))
     if any(options.get(name) for name in MODEL_OPTIONS):
         return request
     return request.replace(

@@ -144,7 +144,7 @@ class AskOptions(SharedOptions, total=False):
     approval_default: Literal["approve", "reject"] | None
 
 
-def chosen(options: Mapping[str, object]) -> AskOptions:
+def non_empty(options: Mapping[str, object]) -> AskOptions:
     """Return the options that say something: not None, empty or an unset flag; 0 says zero."""
     chosen_options = {
         n: v for n, v in options.items() if v is not None and v is not False and v not in ((), [], "")

@@ -73,7 +73,7 @@ async def query(
     return answer
 
 
-async def answered(
+async def wait_for_answer(
     connection: Connection, ask: Callable[[], Awaitable[Answer]], seconds: float = WORKER_SECONDS
 ) -> Answer:
     """Return an answer of a run, after waiting for the worker of a home that is just starting.
@@ -173,13 +173,13 @@ async def read_events(
         if not page:
             return events
         if page[0].seq > since + 1:
-            events += await _stored(client, settings, run_id, since, before=page[0].seq)
+            events += await _load_events(client, settings, run_id, since, before=page[0].seq)
         events += page
         if until is not None and events[-1].seq >= until:
             return events
 
 
-async def _stored(
+async def _load_events(
     client: Client, settings: Settings, run_id: str, after: int, before: int
 ) -> list[AgentEvent]:
     log = await query(client, run_id, "event_log", EventLogView)

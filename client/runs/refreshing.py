@@ -69,7 +69,7 @@ def check_online(settings: Settings) -> None:
         raise BadInput(reason)
 
 
-async def refreshed(client: "Determinator", run: "Finished", *, search: bool) -> RefreshOutcome:
+async def refresh_report(client: "Determinator", run: "Finished", *, search: bool) -> RefreshOutcome:
     """Refresh the report of a finished run and wait for it; the refresh goes on when the wait ends.
 
     All that the run found is known, and the folder of documents that it searched, where the server still
@@ -100,7 +100,7 @@ async def send(
 
     Raises BadInput for what another message mends, Failure for what failed.
     """
-    from client.runs.follow import why
+    from client.runs.follow import failure_reason
     from client.runs.start import signing_key
 
     connection = await client.connect()
@@ -115,4 +115,4 @@ async def send(
         cause = error.cause.cause if isinstance(error.cause, ActivityError) else error.cause
         if isinstance(cause, ApplicationError) and cause.type in ASKED_WRONGLY:
             raise BadInput(cause.message) from error
-        raise Failure(f"{request.run_id}: {why(error)}") from error
+        raise Failure(f"{request.run_id}: {failure_reason(error)}") from error

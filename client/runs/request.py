@@ -13,7 +13,7 @@ from activities.credentials import without_credentials
 from activities.proxies import is_here
 from activities.settings import Settings, choice
 from client.configuration import is_local, source_names
-from client.failures import BadInput, faults_of, unknown
+from client.failures import BadInput, faults_of, unknown_name
 from client.runs.checks import check_hooks, check_library, check_profile, check_question, check_sources
 from client.runs.options import FIELDS, KEYS, AskOptions
 from workflows.amounts import Limits
@@ -65,7 +65,7 @@ def filters(options: AskOptions) -> Filters:
     names = tuple(canonical(name) for name in options.get("types") or ())
     for name in names:
         if name not in TYPES:
-            raise BadInput(f"type {unknown(name, list(TYPES))}")
+            raise BadInput(f"type {unknown_name(name, list(TYPES))}")
     if since and until and since > until:
         raise BadInput(f"`since` {since} is after `until` {until}; no work is of both")
     return Filters(
@@ -97,7 +97,7 @@ def build_request(settings: Settings, question: str, options: AskOptions) -> Res
     """Return the request for a question. Raises BadInput with one line on what is wrong."""
     check_question(question)
     for name in options.keys() - FIELDS.keys():
-        raise BadInput(f"the option {unknown(name, [*FIELDS])}")
+        raise BadInput(f"the option {unknown_name(name, [*FIELDS])}")
     run_settings = with_options(settings, options)
     profile, profile_path = check_profile(run_settings, run_settings.profile)
     mode, graph = mode_and_graph(run_settings, options)
@@ -201,7 +201,7 @@ def models(settings: Settings, options: AskOptions) -> dict[str, ModelChoice]:
     return {role: model_choice.replace(effort=effort) for role, model_choice in choices.items()}
 
 
-async def checked(
+async def check_request(
     settings: Settings, request: ResearchRequest, *, has_named_sources: bool, say: "Say"
 ) -> ResearchRequest:
     """Return the request as the embedded worker can run it; `has_named_sources`: flags give them.
@@ -278,7 +278,7 @@ async def closed_sources(settings: Settings, names: Sequence[str]) -> dict[str, 
 
     options = {option.info.name: option for option in await available(settings)}
     if stranger := next((name for name in names if name not in options), None):
-        raise BadInput(f"source {unknown(stranger, list(options))}")
+        raise BadInput(f"source {unknown_name(stranger, list(options))}")
     return {
         name: f"the source {name} is not enabled: {options[name].reason}"
         for name in names

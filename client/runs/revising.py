@@ -70,7 +70,7 @@ async def revise(
     from activities.refresh_activity import RefreshRequest
     from activities.report.archive import Archive, newest
     from activities.settings import choice
-    from client.run import named
+    from client.run import actor
     from client.runs.refreshing import known_items, send
     from client.runs.rewinding import request_of
 
@@ -97,7 +97,7 @@ async def revise(
             instruction=Instruction(
                 kind=kind,
                 text=text,
-                by=named(by or content.by),
+                by=actor(by or content.by),
                 sentence=getattr(content, "sentence", ""),
                 upheld=isinstance(content, Decided) and content.upheld,
                 profile=record.report.profile if record.report.profile in profiles else "general",

@@ -44,7 +44,7 @@ class Execution:
 async def request_of(client: Client, workflow_id: str) -> ResearchRequest | None:
     """Return what the run was asked, from the first event of its history. Raises RPCError."""
     async for event in client.get_workflow_handle(workflow_id).fetch_history_events(page_size=1):
-        request = await decoded(client, event.workflow_execution_started_event_attributes.input)
+        request = await decode_value(client, event.workflow_execution_started_event_attributes.input)
         return ResearchRequest.model_validate(request) if request is not None else None
     return None
 
@@ -67,7 +67,7 @@ async def executions(client: Client, workflow_id: str) -> list[Execution]:
     return chain
 
 
-async def decoded(client: Client, payloads: Payloads) -> Mapping[str, object] | None:
+async def decode_value(client: Client, payloads: Payloads) -> Mapping[str, object] | None:
     """Return the first of an event's values as JSON; None when there is none or it is no object."""
     if not payloads.payloads:
         return None
@@ -84,7 +84,7 @@ async def steps_of(client: Client, execution: Execution) -> list[tuple[int, int]
     for event in execution.events:
         if event.event_type == EventType.EVENT_TYPE_ACTIVITY_TASK_SCHEDULED:
             attributes = event.activity_task_scheduled_event_attributes
-            iteration = (await decoded(client, attributes.input) or {}).get("iteration")
+            iteration = (await decode_value(client, attributes.input) or {}).get("iteration")
             if isinstance(iteration, int) and iteration:
                 steps.append((iteration, attributes.workflow_task_completed_event_id))
     return steps

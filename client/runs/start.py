@@ -88,7 +88,7 @@ def signing_key(settings: Settings, *, embedded: bool) -> bytes:
         return b""
 
 
-def signed(request: ResearchRequest, run_id: str, key: bytes) -> ResearchRequest:
+def with_signatures(request: ResearchRequest, run_id: str, key: bytes) -> ResearchRequest:
     """Return the request with signatures of the files it names; as it is without a key."""
     names: dict[Kind, str | None] = {"library": request.library, "profile_path": request.profile_path}
     signatures = {kind: sign(key, run_id, kind, name) for kind, name in names.items() if key and name}
@@ -125,7 +125,7 @@ async def start(
                 await launch(
                     client,
                     WORKFLOW_OF_MODE[request.mode],
-                    signed(request, run_id, key),
+                    with_signatures(request, run_id, key),
                     run_id,
                     task_queue,
                     request.question,

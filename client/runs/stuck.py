@@ -9,7 +9,7 @@ from temporalio.api.history.v1 import HistoryEvent
 from temporalio.client import Client
 from temporalio.service import RPCError
 
-from client.runs.rewinding import Boundary, decoded, reset
+from client.runs.rewinding import Boundary, decode_value, reset
 
 MIN_ATTEMPTS = 3
 """Attempts at one task after which a run counts as stuck: the first may be those of a worker that died."""
@@ -46,7 +46,7 @@ class Standstill:
         return f"it is stuck: its next step was tried {self.attempts} times and cannot be decided{suffix}"
 
 
-async def standstill(client: Client, run_id: str) -> Standstill | None:
+async def find_standstill(client: Client, run_id: str) -> Standstill | None:
     """Return how a run stands still; None for one that goes on, or that is not known."""
     handle = client.get_workflow_handle(run_id)
     try:
@@ -62,7 +62,7 @@ async def standstill(client: Client, run_id: str) -> Standstill | None:
     attributes = failure.workflow_task_failed_event_attributes if failure else None
     signals = [e.workflow_execution_signaled_event_attributes for e in events]
     requests = [signal for signal in signals if signal.signal_name == GIVE_UP]
-    content = await decoded(client, requests[-1].input) if requests else None
+    content = await decode_value(client, requests[-1].input) if requests else None
     return Standstill(
         run_id=run_id,
         execution=state.run_id or "",
@@ -82,23 +82,26 @@ def _last(events: list[HistoryEvent], kind: "EventType.ValueType") -> HistoryEve
     return next((event for event in reversed(events) if event.event_type == kind), None)
 
 
-async def give_up(client: Client, still: Standstill) -> bool:
+async def give_up(client: Client, halt: Standstill) -> bool:
     """End a run that stands still, by having it write the report of what its steps have stored.
 
     A new execution begins with the history of this one. Where that stands still as well, it may be for
     the last step's answer or for a message: then without these. At the third time it is ended without a
     report, which is False. Raises RPCError.
     """
-    handle = client.get_workflow_handle(still.run_id, run_id=still.execution)
-    boundary = Boundary(still.execution, still.completed_at if still.given_up else still.failed_at)
-    if still.given_up >= MAX_GIVEN_UP or not boundary.event_id:
-        await handle.terminate(reason=still.line)
+    handle = client.get_workflow_handle(halt.run_id, run_id=halt.execution)
+    boundary = Boundary(halt.execution, halt.completed_at if halt.given_up else halt.failed_at)
+    if halt.given_up >= MAX_GIVEN_UP or not boundary.event_id:
+        await handle.terminate(reason=halt.line)
         return False
-    content = {"reason": still.reason or "its next step cannot be decided", "attempt": still.given_up + 1}
-    if not still.given_up:  # before it goes on: what it cannot read may come again at once
+    content = {
+        "reason": halt.reason or "its next step cannot be decided",
+        "attempt": halt.given_up + 1,
+    }
+    if not halt.given_up:  # before it goes on: what it cannot read may come again at once
         await handle.signal(GIVE_UP, content)
-    request_id = f"give-up-{still.execution}"  # of several workers one resets it
-    await reset(client, still.run_id, boundary, still.line, request_id, whole=not still.given_up)
-    if still.given_up:
-        await client.get_workflow_handle(still.run_id).signal(GIVE_UP, content)
+    request_id = f"give-up-{halt.execution}"  # of several workers one resets it
+    await reset(client, halt.run_id, boundary, halt.line, request_id, whole=not halt.given_up)
+    if halt.given_up:
+        await client.get_workflow_handle(halt.run_id).signal(GIVE_UP, content)
     return True

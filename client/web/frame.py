@@ -51,7 +51,7 @@ def environment() -> Environment:
     return templates
 
 
-def rendered(name: str, **values: object) -> str:
+def render_template(name: str, **values: object) -> str:
     return environment().get_template(f"{name}.html.jinja").render(values)
 
 
@@ -137,14 +137,15 @@ class Frame:
     async def page(self, name: str, status: int = 200, /, **values: object) -> HTMLResponse:
         """Return a whole page. It is rendered in a thread: a long report takes a second of a processor."""
         return HTMLResponse(
-            await asyncio.to_thread(partial(rendered, name, shared=self.access.is_shared, **values)), status
+            await asyncio.to_thread(partial(render_template, name, shared=self.access.is_shared, **values)),
+            status,
         )
 
     async def part(self, name: str, status: int = 200, /, **values: object) -> HTMLResponse:
         """Return a part that htmx puts into a page."""
-        return HTMLResponse(await asyncio.to_thread(partial(rendered, name, **values)), status)
+        return HTMLResponse(await asyncio.to_thread(partial(render_template, name, **values)), status)
 
-    async def either(self, request: Request, page: str, part: str, /, **values: object) -> HTMLResponse:
+    async def part_or_page(self, request: Request, page: str, part: str, /, **values: object) -> HTMLResponse:
         """Return the part for htmx, a whole page for a browser that loads its address."""
         return await (self.part(part, **values) if is_part(request) else self.page(page, **values))
 
@@ -154,15 +155,15 @@ class Frame:
             return await self.part("said", text=text, wrong=False)
         return RedirectResponse(run_url(run_id), SEE_OTHER)
 
-    async def failed(self, request: Request, error: Exception) -> Response:
+    async def error_response(self, request: Request, error: Exception) -> Response:
         """Return the answer to a request that cannot be met, in one line."""
-        status, line = described(error)
+        status, line = describe(error)
         if status == 401 and self.sign_in.user(request) is None:
             return signed_out(request)
         if is_part(request):
             return await self.part("said", status, text=line, wrong=True)
         if "text/html" not in request.headers.get("accept", ""):
-            return HTMLResponse(rendered("said", text=line, wrong=True), status)
+            return HTMLResponse(render_template("said", text=line, wrong=True), status)
         return await self.page("error", status, line=line, signed_in=self.sign_in.user(request) is not None)
 
 
@@ -178,11 +179,11 @@ def signed_out(request: Request) -> Response:
     if is_part(request):
         return Response(status_code=401, headers={"HX-Redirect": address})
     if "text/html" not in request.headers.get("accept", ""):
-        return HTMLResponse(rendered("said", text="sign in first", wrong=True), 401)
+        return HTMLResponse(render_template("said", text="sign in first", wrong=True), 401)
     return RedirectResponse(address, SEE_OTHER)
 
 
-def described(error: Exception) -> tuple[int, str]:
+def describe(error: Exception) -> tuple[int, str]:
     """Return the HTTP status of an error, and one line on it for people."""
     match error:
         case HTTPError():

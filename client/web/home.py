@@ -33,7 +33,7 @@ from client.runs.checks import question_of
 from client.runs.destinations import destinations, network_sources
 from client.runs.options import AskOptions, SharedOptions
 from client.runs.request import build_request
-from client.web.frame import SEE_OTHER, Frame, described, is_part, run_url
+from client.web.frame import SEE_OTHER, Frame, describe, is_part, run_url
 from workflows.modes import TABLE
 
 EXAMPLES = (
@@ -68,7 +68,7 @@ Fields = dict[str, str | list[str]]
 FORM = frozenset({"question", "file", "minutes", *SharedOptions.__annotations__})
 
 
-async def offered(settings: Settings, *, is_shared: bool) -> dict[str, object]:
+async def form_options(settings: Settings, *, is_shared: bool) -> dict[str, object]:
     """Return what the form shows beside what was typed."""
     names = [] if settings.offline else [*await network_sources(settings)]
     default_sources = settings.default_sources or tuple(names)
@@ -94,7 +94,7 @@ async def offered(settings: Settings, *, is_shared: bool) -> dict[str, object]:
     }
 
 
-def further() -> list[tuple[str, str, str]]:
+def extra_options() -> list[tuple[str, str, str]]:
     """Return the options without a place of their own: name, help, and how each is entered."""
     rows = []
     for name, option in OPTIONS.json_schema()["properties"].items():
@@ -105,7 +105,7 @@ def further() -> list[tuple[str, str, str]]:
     return rows
 
 
-MORE = further()
+MORE = extra_options()
 
 
 def title_of(name: str) -> str:
@@ -169,7 +169,7 @@ WORDS = {"completed": "done", "canceled": "cancelled", "timed_out": "timed out"}
 
 class Home:
     def __init__(self, frame: Frame) -> None:
-        self.said: OrderedDict[str, list[str]] = OrderedDict()
+        self.notices: OrderedDict[str, list[str]] = OrderedDict()
         """Lines said while a run started, by its id. It can be lost."""
         self._frame = frame
         self._starts = RateLimit(RUNS_AN_HOUR, 3600)
@@ -200,10 +200,12 @@ class Home:
             "approve": [],
             **fields,
         }
-        form = await offered(frame.settings, is_shared=frame.access.is_shared)
+        form = await form_options(frame.settings, is_shared=frame.access.is_shared)
         line = ""
         with suppress(ValidationError, *EXPECTED):  # what is wrong with the form is said above it
-            line = await self._leaves(fields if len(str(fields.get("question", ""))) > MIN_CHARS else {})
+            line = await self._destinations(
+                fields if len(str(fields.get("question", ""))) > MIN_CHARS else {}
+            )
         return await frame.page(
             "home",
             status,
@@ -218,7 +220,7 @@ class Home:
         settings = self._frame.settings
         return options_of(fields, is_shared=self._frame.access.is_shared, models=models_of(settings))
 
-    async def _leaves(self, fields: Fields) -> str:
+    async def _destinations(self, fields: Fields) -> str:
         settings = self._frame.settings
         question = str(fields.get("question") or EXAMPLES[0])
         request = build_request(settings, question, cast("AskOptions", self._options(fields)))
@@ -231,9 +233,9 @@ class Home:
         if len(str(fields.get("question", ""))) <= MIN_CHARS:
             fields.pop("question", None)
         try:
-            text = await self._leaves(fields)
+            text = await self._destinations(fields)
         except (ValidationError, BadInput) as error:
-            text = described(error)[1]
+            text = describe(error)[1]
         return HTMLResponse(escape(text))
 
     async def ask(self, request: Request) -> Response:
@@ -259,9 +261,9 @@ class Home:
         client = Determinator(shared_client.settings, address=shared_client.address, say=notices.append)
         clarify = client.settings.clarify or "ask"
         run = await client.ask(question, follow_up=follow_up, user=user, clarify=clarify, **options)
-        self.said[run.id] = notices
-        while len(self.said) > SAID_KEPT:
-            self.said.popitem(last=False)
+        self.notices[run.id] = notices
+        while len(self.notices) > SAID_KEPT:
+            self.notices.popitem(last=False)
         return run
 
     async def history(
@@ -272,7 +274,7 @@ class Home:
         user = frame.user(request)
         rows = await frame.access.runs(user)
         days = [*by_day([row for row in rows if Listing(text=q).admits(row)], datetime.now().astimezone())]
-        return await frame.either(request, "history", "runs", days=days, q=q, at=at, word=word_of)
+        return await frame.part_or_page(request, "history", "runs", days=days, q=q, at=at, word=word_of)
 
     async def trouble(self, request: Request) -> HTMLResponse:
         """Return what is wrong with the model that would be asked, in red; nothing where it answers."""

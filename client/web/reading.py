@@ -37,7 +37,7 @@ from client.reports.load import as_bytes
 from client.reports.read_aloud import can_speak, wav
 from client.run import Run
 from client.runs.revising import Answered
-from client.web.frame import SEE_OTHER, Frame, is_part, parts_of, rendered, report_body, run_url
+from client.web.frame import SEE_OTHER, Frame, is_part, parts_of, render_template, report_body, run_url
 from client.web.home import Home
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ class Reading:
         user = self._frame.user(request)
         return await self._frame.page(
             "report",
-            **await asyncio.to_thread(shown, report, run.id),
+            **await asyncio.to_thread(report_values, report, run.id),
             versions=versions,
             version=int(number) if number.isdecimal() else len(versions) + 1,
             waits=is_waiting,
@@ -99,7 +99,7 @@ class Reading:
             raise HTTPException(404, "this run has no such item")
         item = await EvidenceStore.at(run.settings.evidence_url).get(ref)
         parts, has_quote = await asyncio.to_thread(parts_of, item.text, quote)
-        return await self._frame.either(
+        return await self._frame.part_or_page(
             request,
             "source_page",
             "source",
@@ -156,7 +156,7 @@ class Reading:
         return Response(await asyncio.to_thread(wav, await run.draft()), media_type="audio/wav")
 
 
-def shown(report: Report, run_id: str) -> dict[str, object]:
+def report_values(report: Report, run_id: str) -> dict[str, object]:
     """Return what the page of a run has of a report."""
     charts = [name for name in CHARTS if chart_of(report, name)]
     reasons = (statement.text("reason") for statement in report.statements if statement.code in NO_ANSWER)
@@ -228,7 +228,7 @@ class Talking:
         """Ask the report, have it changed, or ask on with new searches."""
         run, user = await self._frame.run(request, run_id), self._frame.user(request)
         if verb == "on":
-            return await self._asked_on(request, run, text, user)
+            return await self._ask_on(request, run, text, user)
         return await self.say(
             request, run, user, MESSAGES["change" if verb == "change" else "tell"], {"text": text}
         )
@@ -239,21 +239,21 @@ class Talking:
         """Send a message to the finished report, and add what comes of it to the conversation."""
         draft = await run.draft()
         reply = await self._frame.client.revise(run.id, verb.name, user, **values)
-        content = answer_shown(reply, draft) if verb.name == "tell" else version_shown(reply, values)
-        html = rendered(PARTS[verb.name], run_id=run.id, text=reply.asked, **content)
+        content = answer_values(reply, draft) if verb.name == "tell" else version_values(reply, values)
+        html = render_template(PARTS[verb.name], run_id=run.id, text=reply.asked, **content)
         await asyncio.to_thread(self.keep, user, run.id, html)
         if is_part(request):
             return await self._frame.part("turn", html=html)
         return RedirectResponse(f"{run_url(run.id)}#conversation", SEE_OTHER)
 
-    async def _asked_on(self, request: Request, run: Run, text: str, user: str) -> Response:
+    async def _ask_on(self, request: Request, run: Run, text: str, user: str) -> Response:
         follow_up = await self._home.start(text, {}, user, follow_up=run.id)
         if is_part(request):
             return Response(headers={"HX-Redirect": run_url(follow_up.id)})
         return RedirectResponse(run_url(follow_up.id), SEE_OTHER)
 
 
-def answer_shown(reply: Answered, draft: Report) -> dict[str, object]:
+def answer_values(reply: Answered, draft: Report) -> dict[str, object]:
     """Return what the page has of the answer to a question; `draft`: the report that was asked."""
     report = reply.report
     citations = cited_of(report, draft)
@@ -265,7 +265,7 @@ def answer_shown(reply: Answered, draft: Report) -> dict[str, object]:
     return {"lines": lines, "cited": citations, "note": "" if report.written_by == "model" else NOT_READ}
 
 
-def version_shown(reply: Answered, values: Mapping[str, object]) -> dict[str, object]:
+def version_values(reply: Answered, values: Mapping[str, object]) -> dict[str, object]:
     """Return what the page has of a report that was changed, disputed or decided on."""
     sentence, outcome = values.get("sentence"), reply.outcome
     disputes = [dispute for dispute in reply.report.disputes if dispute.sentence == sentence]

@@ -22,7 +22,7 @@ from client.failures import BadInput, NoSuchRun
 from client.messages import MESSAGES, Verb
 from client.reports.load import NoReport
 from client.run import Run
-from client.web.frame import Frame, drafts_of, rendered
+from client.web.frame import Frame, drafts_of, render_template
 from client.web.home import Home
 from client.web.reading import Reading, Talking
 from workflows.event_types import AgentEvent
@@ -64,7 +64,7 @@ class Running:
                     run_id=run.id,
                     question=live.question,
                     live=html,
-                    said=self._home.said.get(run.id, []),
+                    said=self._home.notices.get(run.id, []),
                     told=[(verb, *inputs_of(verb)) for verb in TOLD],
                     turns=await self._talking.turns(live.continues, self._frame.user(request)),
                 )
@@ -80,7 +80,7 @@ class Running:
 
     async def steps(self, request: Request, run_id: str) -> HTMLResponse:
         """Return the steps of a run that is over."""
-        return HTMLResponse(await steps_later(await self._frame.run(request, run_id)))
+        return HTMLResponse(await steps_of_run(await self._frame.run(request, run_id)))
 
     async def act(self, request: Request, run_id: str, act: str) -> Response:
         """Do what a button says: send the message of its name, made of the fields of its form."""
@@ -92,7 +92,7 @@ class Running:
         if verb.to == "report":
             return await self._talking.say(request, run, user, verb, values_of(verb, form))
         answer = await run.deliver(verb, verb.read(values or values_of(verb, form)), user)
-        return await self._frame.answer(request, run.id, f"The run {verb.replied(answer)}.")
+        return await self._frame.answer(request, run.id, f"The run {verb.reply_to(answer)}.")
 
 
 def values_of(verb: Verb, form: FormData) -> dict[str, object]:
@@ -192,7 +192,7 @@ class Live:
         progress, row = status.progress, status.row
         self.over, self.question = row.status != "running", row.question
         if progress is None:
-            return rendered("live", now=None, row=row, said="")
+            return render_template("live", now=None, row=row, said="")
         self.question = row.question or progress.question
         seq = self.events[-1].seq if self.events else 0
         if progress.last_seq > seq:
@@ -204,12 +204,12 @@ class Live:
 
     def _html(self, progress: Progress, plan: ReportPlan | None) -> str:
         titles = {section.id: section.title for section in progress.sections}
-        return rendered(
+        return render_template(
             "live",
             now=progress,
             run_id=self.run.id,
             plan=plan,
-            line=line_of_now(progress),
+            line=phase_line(progress),
             quiet=quiet_line(progress),
             steps=steps_of(self.events, titles),
             drafts=drafts_of(self.events, titles),
@@ -218,7 +218,7 @@ class Live:
         )
 
 
-def line_of_now(progress: Progress) -> str:
+def phase_line(progress: Progress) -> str:
     """Return what it does now; at a gate, the message says all."""
     phase = "paused" if progress.paused else progress.phase.replace("_", " ")
     is_whole = progress.waiting_for and progress.message
@@ -251,7 +251,7 @@ async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[Serve
         except EXPECTED as error:
             live = None
             note = "" if isinstance(error, NoSuchRun) else " The run itself is kept; this page looks again."
-            html = rendered("said", text=f"{line_of(error)}.{note}", wrong=True)
+            html = render_template("said", text=f"{line_of(error)}.{note}", wrong=True)
         if html != last_html:
             last_html = html
             yield ServerSentEvent(html)
@@ -261,7 +261,7 @@ async def stream(access: Access, run_id: str, user: str) -> AsyncGenerator[Serve
         await asyncio.sleep(LOOK_SECONDS)
 
 
-async def steps_later(run: Run) -> str:
+async def steps_of_run(run: Run) -> str:
     """Return the steps of a run that is over."""
     live = Live(run)
     titles: dict[str, str] = {}
@@ -270,7 +270,7 @@ async def steps_later(run: Run) -> str:
         progress = await run.progress()
         titles = {section.id: section.title for section in progress.sections} if progress else {}
     return await asyncio.to_thread(
-        partial(rendered, "steps", steps=steps_of(live.events, titles), run_id=run.id, over=True)
+        partial(render_template, "steps", steps=steps_of(live.events, titles), run_id=run.id, over=True)
     )
 
 

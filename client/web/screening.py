@@ -59,14 +59,14 @@ class Screening:
         stage: ScreenedStage = "titles",
     ) -> Response:
         """Return the next record for a person, or the one that is asked for by its number."""
-        review, by = await self._review(request, review_id), self._by(request)
+        review, by = await self._review(request, review_id), self._actor(request)
         task = None if at is None else await review.task(at, kind, stage, by)
-        return await self._shown(request, review, by, task)
+        return await self._respond(request, review, by, task)
 
     async def act(self, request: Request, review_id: str, name: str) -> Response:
         """Do what a form says, and show what is next: a decision on a record leaves a way back to it."""
-        review, form, by = await self._sent(request, review_id)
-        content = nested(form)
+        review, form, by = await self._read_form(request, review_id)
+        content = nest_fields(form)
         if content.get("verdict") != "exclude":  # the criterion of the record before may still be chosen
             content.pop("criterion", None)
         await act_of(name).do(review, content, by)
@@ -77,11 +77,11 @@ class Screening:
             previous = f"{content['record']}.{kind}.{stage}"
         if not is_part(request):
             return RedirectResponse(self._url(review, by, before=previous), SEE_OTHER)
-        return await self._shown(request, review, by, before=previous)
+        return await self._respond(request, review, by, before=previous)
 
     async def texts(self, request: Request, review_id: str) -> Response:
         """Take in full texts from files, and say which are of no work that waits for one."""
-        review, form, by = await self._sent(request, review_id)
+        review, form, by = await self._read_form(request, review_id)
         files = [file for file in form.getlist("files") if isinstance(file, UploadFile) and file.filename]
         with TemporaryDirectory() as folder:
             for file in files:
@@ -89,21 +89,21 @@ class Screening:
                 await asyncio.to_thread(path.write_bytes, await file.read())
             await form.close()
             notes = await review.provide(Path(folder), by=by)
-        return await self._shown(request, review, by, notes=notes)
+        return await self._respond(request, review, by, notes=notes)
 
-    async def _sent(self, request: Request, review_id: str) -> tuple[Review, FormData, str]:
+    async def _read_form(self, request: Request, review_id: str) -> tuple[Review, FormData, str]:
         """Return the review, what a form sent, and who sent it. Raises BadInput where that is nobody."""
         review, form = await self._review(request, review_id), await request.form()
-        by = self._by(request, text_of(form, "by"))
+        by = self._actor(request, text_of(form, "by"))
         if not by:
             await form.close()
             raise BadInput("give your name first: a decision has an author")
         return review, form, by
 
-    async def _shown(
+    async def _respond(
         self, request: Request, review: Review, by: str, record: Task | None = None, **extras: object
     ) -> Response:
-        """Return the page: a record that is asked for `again`, or what is next for a person."""
+        """Return the page: a record that is asked for, or what is next for a person."""
         progress, view = await review.progress(), await review.view()
         tasks = [record] if record else await review.tasks(by, 1) if by else []
         texts = await review.tasks(by, LISTED) if by and progress.gate == "full_texts" else []
@@ -133,7 +133,7 @@ class Screening:
             raise unknown_run(name)
         return review
 
-    def _by(self, request: Request, name: str = "") -> str:
+    def _actor(self, request: Request, name: str = "") -> str:
         """Who decides: who is signed in, else the name that was given."""
         if self._frame.access.is_shared:
             return self._frame.user(request)
@@ -152,7 +152,7 @@ def plain_name(name: str) -> str:
     return "".join(letters).lstrip(".")[-MAX_NAME_CHARS:] or "unnamed"
 
 
-def nested(form: FormData) -> dict[str, object]:
+def nest_fields(form: FormData) -> dict[str, object]:
     """Return what a form says: of inputs with one name the last that is filled in; `a/b` is `b` of `a`."""
     values: dict[str, object] = {}
     for name, value in form.multi_items():

@@ -16,7 +16,7 @@ from client.access import Access
 from client.api import Determinator
 from client.guard import Guard
 from client.sign_in.signing_in import SESSION_SECONDS, SignIn
-from client.web.frame import HANDLED, STATIC, Frame, rendered, stylesheet
+from client.web.frame import HANDLED, STATIC, Frame, render_template, stylesheet
 from client.web.home import Home
 from client.web.reading import Reading, Talking
 from client.web.running import Running
@@ -54,12 +54,12 @@ def page_app(access: Access, sign_in: SignIn) -> FastAPI:
     home = Home(frame)
     talking = Talking(frame, home)
     reading = Reading(frame, talking)
-    sign_in.add_to(app, rendered)
+    sign_in.add_to(app, render_template)
     running = Running(frame, home, reading, talking)
     for part in (home, reading, talking, running, Screening(frame)):
         app.include_router(part.router())
     for kind in HANDLED:
-        app.add_exception_handler(kind, frame.failed)
+        app.add_exception_handler(kind, frame.error_response)
 
     @app.get("/static/{name}")
     async def static(request: Request, name: str) -> Response:

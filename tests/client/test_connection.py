@@ -9,7 +9,7 @@ from temporalio.service import GrpcCompression
 from activities.private_files import write_whole
 from activities.settings import Settings, user_config_path
 from client.api import Determinator
-from client.connection import compression, configured, open_client, plain_address
+from client.connection import compression, connection_config, open_client, plain_address
 from client.embedded.binary import NoServerBinary, find_temporal, free_port
 from client.failures import BadConnectionSettings, NoConnection
 from tests.client.harness import determinator
@@ -46,27 +46,27 @@ def test_flags_go_over_the_variables_of_temporal_and_these_over_the_settings(
     home: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def meant(address: str = "", settings: Settings | None = None) -> tuple[object, ...]:
-        config = configured(address or None, settings)
+        config = connection_config(address or None, settings)
         assert config is not None
         return config["target_host"], config["namespace"]
 
     settings = Settings(temporal_address="lab.example", temporal_namespace="lab")
-    assert configured() is None, "the embedded server is meant"
+    assert connection_config() is None, "the embedded server is meant"
     assert meant(settings=settings) == ("lab.example:7233", "lab")
     monkeypatch.setenv("TEMPORAL_NAMESPACE", "theirs")
-    assert configured() is None, "a namespace alone makes no address"
+    assert connection_config() is None, "a namespace alone makes no address"
     monkeypatch.setenv("TEMPORAL_ADDRESS", "other.example:1")
     assert meant() == meant(settings=settings) == ("other.example:1", "theirs")
     assert meant("third.example:2", settings)[0] == "third.example:2"
     monkeypatch.setenv("TEMPORAL_API_KEY", "hush")
-    config = configured()
+    config = connection_config()
     assert config is not None
     assert (config["api_key"], bool(config["tls"])) == ("hush", True)
 
 
 def test_a_configured_namespace_without_an_address_is_refused(home: Path) -> None:
     with pytest.raises(BadConnectionSettings, match="lab"):
-        configured(settings=Settings(temporal_namespace="lab"))
+        connection_config(settings=Settings(temporal_namespace="lab"))
 
 
 def configure(text: str) -> None:

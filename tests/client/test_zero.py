@@ -15,7 +15,7 @@ from client.access import Folders
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.desk import Question
-from client.runs.following_up import over, set_limits
+from client.runs.following_up import merge_options, set_limits
 from client.runs.options import FIELDS as FIELDS_OF_A_QUESTION
 from client.runs.options import KEYS, AskOptions
 from client.runs.request import build_request, check_model
@@ -102,7 +102,7 @@ async def test_zero_over_mcp(home: Path, started: list[Mapping[str, Any]]) -> No
 def test_zero_of_a_run_and_over_a_run_that_is_followed_up(name: str, home: Path) -> None:
     earlier = ResearchRequest(question=QUESTION, limits=Limits.model_validate({KEYS[name].limit: 0}))
     assert set_limits(Settings(), earlier)[name] == 0  # type: ignore[literal-required]
-    options = over(cast(AskOptions, {name: 0}), cast(AskOptions, {name: 5}))
+    options = merge_options(cast(AskOptions, {name: 0}), cast(AskOptions, {name: 5}))
     assert options[name] == 0  # type: ignore[literal-required]
 
 

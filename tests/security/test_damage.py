@@ -49,9 +49,9 @@ async def test_a_full_disk_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_command_that_meets_a_full_disk_names_it() -> None:
-    from client.cli.main import _described
+    from client.cli.main import _describe
 
-    text = _described(OSError(28, os.strerror(28), "/some/file"))
+    text = _describe(OSError(28, os.strerror(28), "/some/file"))
     assert "/some/file" in text
     assert "no space left" in text
     assert "unexpected" not in text

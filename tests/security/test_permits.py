@@ -22,7 +22,7 @@ from activities.settings import Settings
 from activities.sources.library.source import LibrarySource
 from client.api import Determinator
 from client.failures import NoConnection
-from client.runs.start import run_id_of, signed, signing_key, start
+from client.runs.start import run_id_of, signing_key, start, with_signatures
 from tests.activities.test_search import one
 from worker.resources import LateModel
 from workflows.types import Outcome, ResearchRequest
@@ -157,7 +157,7 @@ def test_a_model_server_of_others_gets_nothing(tmp_path: Path) -> None:
 
 def test_a_signature_does_not_change_the_id_of_a_run() -> None:
     request = ResearchRequest(question="Does aspirin help?", library="/papers")
-    made = signed(request, "r", b"key")
+    made = with_signatures(request, "r", b"key")
     assert set(made.signatures) == {"library"}
     assert run_id_of(made) == run_id_of(request)
 

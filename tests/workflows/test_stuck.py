@@ -17,7 +17,7 @@ from activities.settings import Settings
 from client.connection import Connection
 from client.run import Run
 from client.runs.display import Display
-from client.runs.stuck import Standstill, standstill
+from client.runs.stuck import Standstill, find_standstill
 from tests.workflows.conftest import WORKFLOWS, Stage, a_request
 from tests.workflows.fakes import Fakes
 from worker.build import BUGS
@@ -43,7 +43,7 @@ class StandsStill:
 async def stands_still(client: Client, run_id: str) -> Standstill:
     """How a run stands still, once it does."""
     for _ in range(240):
-        if still := await standstill(client, run_id):
+        if still := await find_standstill(client, run_id):
             return still
         await asyncio.sleep(0.25)
     raise AssertionError("it goes on")
@@ -59,8 +59,8 @@ async def test_a_run_that_cannot_go_on_is_named_with_the_reason(temporal_client:
             )
         still = await stands_still(temporal_client, f"{queue}-a")
         assert "cannot be decided (a number that no attribute holds)" in still.line
-        assert await standstill(temporal_client, f"{queue}-b") is None
-        assert await standstill(temporal_client, "no-such-run") is None
+        assert await find_standstill(temporal_client, f"{queue}-b") is None
+        assert await find_standstill(temporal_client, "no-such-run") is None
         ending = asyncio.create_task(end_stuck_runs(temporal_client, every=0.5, patience=3.0))
         # nothing of it can be executed: asked for a report, it stands still again
         with pytest.raises(WorkflowFailureError) as ended:

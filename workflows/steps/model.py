@@ -18,7 +18,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Allowance, ModelChoice, Price, Usage
 from activities.contracts.step import Role, StepAnswer
 from activities.contracts.stop_reasons import StopReason
-from activities.role_steps import I, O, RoleStep, equipped, served
+from activities.role_steps import I, O, RoleStep, choice_of, with_model
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.amounts import needs
 from workflows.context import RunPart
@@ -42,7 +42,7 @@ class ModelSteps(RunPart):
     """Executes the steps that ask a language model, and charges them to the budget."""
 
     def choice(self, role: Role) -> ModelChoice:
-        return served(self.context.prepared, role)
+        return choice_of(self.context.prepared, role)
 
     def is_paid(self, role: Role) -> bool:
         """Whether a language model serves a role, and not code."""
@@ -236,7 +236,7 @@ class ModelSteps(RunPart):
             context.state.people.steered_in_text = context.state.people.steered
         state, temperature = context.state, context.traits.temperatures.get(kind.role)
         left_out = ", ".join(dict.fromkeys(state.people.left_out))
-        full_step = equipped(
+        full_step = with_model(
             step,
             context.prepared,
             choice.replace(temperature=temperature) if is_paid and temperature is not None else choice,

@@ -12,7 +12,7 @@ from activities.configuration.question import SourceFilters, SourceSettings
 from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import NO_ABSTRACT, Evidence, Filters, Query
 from activities.contracts.search import Preview
-from activities.search_activity import narrowed
+from activities.search_activity import narrow_query
 from activities.sources.base import search
 from activities.sources.crossref import Crossref
 from activities.sources.drug_names import drug_of_query
@@ -195,7 +195,7 @@ def test_every_type_is_known_however_it_is_typed(name: str) -> None:
 
 def test_what_is_asked_for_goes_over_the_configured_filters_and_years_hold_for_every_source() -> None:
     configured = SourceSettings(max_results=3, filters=SourceFilters(year_from=2000, year_to=2010))
-    found = narrowed(Query(text="x", filters=Filters(year_from=2005)), configured)
+    found = narrow_query(Query(text="x", filters=Filters(year_from=2005)), configured)
     assert (found.limit, found.filters.year_from, found.filters.year_to) == (3, 2005, 2010)
     old, new, undated = (
         Evidence(evidence_id="x", source="s", title="t", text="x", year=year) for year in (1990, 2020, None)

@@ -12,7 +12,7 @@ from activities.report.schema import Reference
 from activities.settings import Settings
 from client.http.chat import Conversation
 from client.http.protocol import CHUNK_CHARS, Output, annotations, output_text, usage_of
-from client.http.response_routes import Asked, as_sent
+from client.http.response_routes import Asked, server_event
 from client.runs.options import AskOptions, SharedOptions
 from client.runs.request import build_request
 from tests.replay import ReplayServer, Reply
@@ -64,7 +64,7 @@ def test_every_event_of_a_stream_is_one_of_the_protocol_and_they_are_numbered_wi
     for event in happened("started", "streaming", "awaiting_approval", "approved"):
         told += output.event(event)
     told += output.end(text)
-    told.append(output.last(whole(output, "completed")))
+    told.append(output.final_event(whole(output, "completed")))
     assert [event["sequence_number"] for event in told] == [*range(len(told))]
     parsed = [EVENT.validate_python(event) for event in told]
     assert [event.type for event in parsed] == [event["type"] for event in told]
@@ -79,16 +79,16 @@ def test_every_event_of_a_stream_is_one_of_the_protocol_and_they_are_numbered_wi
     assert len(text["annotations"]) == 400, "quotes a and b of a work are one citation of it"
 
     at_once = Output("r")
-    at_once.whole(happened("started", "streaming", "awaiting_approval", "approved"), text, is_over=True)
+    at_once.add_all(happened("started", "streaming", "awaiting_approval", "approved"), text, is_over=True)
     assert at_once.items == output.items
 
 
 def test_a_stream_that_is_silent_for_a_while_is_read_to_its_end_by_openai_s_client() -> None:
     """A ping is a comment between two events, which keeps proxies from ending the connection."""
     output = Output("r")
-    told = [*output.begin(whole(output, "in_progress")), output.last(whole(output, "completed"))]
+    told = [*output.begin(whole(output, "in_progress")), output.final_event(whole(output, "completed"))]
     ping = ServerSentEvent(comment="ping").encode()
-    chunks = tuple(part for event in told for part in (as_sent(event).encode(), ping))
+    chunks = tuple(part for event in told for part in (server_event(event).encode(), ping))
     with ReplayServer() as server:
         server.on("/v1/responses", Reply(headers={"content-type": "text/event-stream"}, chunks=chunks))
         with OpenAI(base_url=f"{server.url}/v1", api_key="t") as client:
@@ -99,7 +99,7 @@ def test_a_stream_that_is_silent_for_a_while_is_read_to_its_end_by_openai_s_clie
 def test_a_run_that_failed_or_was_cancelled_ends_its_stream_with_an_event_of_the_protocol() -> None:
     for status, kind in (("failed", "response.failed"), ("cancelled", "response.incomplete")):
         output = Output("r")
-        assert EVENT.validate_python(output.last(whole(output, status))).type == kind
+        assert EVENT.validate_python(output.final_event(whole(output, status))).type == kind
 
 
 def test_fields_that_a_client_sends_as_null_are_fields_that_it_did_not_send() -> None:

@@ -14,7 +14,7 @@ from activities.contracts.iterations import Finding, IterationRecord, IterationS
 from activities.report.assemble import build_report
 from activities.report.check_bundle import check_sums
 from activities.text.normal_form import verbatim
-from client.configuration import MIN_CHARS, known_secrets, without
+from client.configuration import MIN_CHARS, known_secrets, without_secrets
 from client.reports.bundle import check_script, make_bundle
 from client.reports.finished import Finished
 from tests.activities.cases import DOCUMENTS, FULL, TRIAL
@@ -125,8 +125,11 @@ def test_a_placeholder_for_a_key_damages_no_words() -> None:
     )
     assert found >= {KEY, "0123456789", "temporal-key-1"}
     assert all(len(secret) >= MIN_CHARS for secret in found)
-    assert without("none of these", found) == "none of these"
-    assert without(json.dumps({"k": 'a"b-long-secret'}), ['a"b-long-secret']) == '{"k": "[secret removed]"}'
+    assert without_secrets("none of these", found) == "none of these"
+    assert (
+        without_secrets(json.dumps({"k": 'a"b-long-secret'}), ['a"b-long-secret'])
+        == '{"k": "[secret removed]"}'
+    )
 
 
 @given(st.text(min_size=1), st.text(max_size=40), st.text(max_size=40))

@@ -11,7 +11,7 @@ from activities.permits import NotPermitted, request_key, sign
 from activities.report.schema import Report
 from activities.settings import Settings
 from client.failures import BadInput
-from client.runs.following_up import options_of_report, options_of_request, over
+from client.runs.following_up import merge_options, options_of_report, options_of_request
 from client.runs.options import AskOptions
 from client.runs.request import build_request
 from workflows.amounts import Limits
@@ -50,7 +50,9 @@ def asked(settings: Settings, library: str, **more: Any) -> ResearchRequest:
 
 
 def followed(settings: Settings, earlier: ResearchRequest, **options: Unpack[AskOptions]) -> ResearchRequest:
-    return build_request(settings, QUESTION, over(options, options_of_request(settings, RUN, earlier)))
+    return build_request(
+        settings, QUESTION, merge_options(options, options_of_request(settings, RUN, earlier))
+    )
 
 
 def test_a_follow_up_of_a_private_run_stays_in_its_folder(settings: Settings, papers: str) -> None:

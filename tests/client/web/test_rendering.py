@@ -16,10 +16,10 @@ from activities.settings import Settings
 from client.listing import Row
 from client.reports.answer import cited_of
 from client.run import RunStatus
-from client.web.frame import MAX_CHARS, STATIC, Frame, drafts_of, parts_of, rendered, report_body
+from client.web.frame import MAX_CHARS, STATIC, Frame, drafts_of, parts_of, render_template, report_body
 from client.web.home import Home, word_of
 from client.web.reading import MAX_TURNS, Talking
-from client.web.running import LINES, Live, line_of_now, steps_of
+from client.web.running import LINES, Live, phase_line, steps_of
 from tests.activities.report.rendered import page_of
 from tests.activities.report.wide import RICH
 from tests.activities.report.written import PASSAGES, STEP, WORKS
@@ -88,11 +88,11 @@ async def test_no_text_of_a_run_becomes_markup() -> None:
     item = Evidence(evidence_id=ATTACK, source="library", title=ATTACK, text=ATTACK * 3)
     row = Row(ATTACK, "running", ATTACK, "deep", ATTACK, "", datetime.now(UTC), None)
     pages += [
-        rendered("runs", days=[(ATTACK, [row])], q=ATTACK, at="", word=word_of),
-        rendered("answer", text=ATTACK, lines=[(ATTACK, ["1"])], cited=[], note=ATTACK, run_id=ATTACK),
-        rendered("disputed", sentence=ATTACK, lines=[ATTACK], open=True, run_id=ATTACK),
-        rendered("said", text=ATTACK, wrong=True),
-        rendered(
+        render_template("runs", days=[(ATTACK, [row])], q=ATTACK, at="", word=word_of),
+        render_template("answer", text=ATTACK, lines=[(ATTACK, ["1"])], cited=[], note=ATTACK, run_id=ATTACK),
+        render_template("disputed", sentence=ATTACK, lines=[ATTACK], open=True, run_id=ATTACK),
+        render_template("said", text=ATTACK, wrong=True),
+        render_template(
             "source",
             item=item,
             quote=ATTACK,
@@ -138,8 +138,8 @@ async def test_steps_are_told_in_order_and_a_long_one_is_bounded() -> None:
 
 async def test_a_gate_is_said_once() -> None:
     now = progress(phase="waiting_for_approval", message="the plan waits for approval", waiting_for="plan")
-    assert line_of_now(now) == "The plan waits for approval"
-    assert line_of_now(progress(phase="searching", message="2 searches")) == "Searching: 2 searches"
+    assert phase_line(now) == "The plan waits for approval"
+    assert phase_line(progress(phase="searching", message="2 searches")) == "Searching: 2 searches"
 
 
 async def test_tokens_cost_and_time_are_one_quiet_line() -> None:

@@ -14,7 +14,7 @@ from starlette.testclient import TestClient
 from client.access import SIGN_INS_A_MINUTE, Access, RateLimit
 from client.failures import BadInput, SeveralRuns
 from client.sign_in.signing_in import SESSION_SECONDS, Sessions, SignIn, UserList, add_user, hash_of, verifies
-from client.web.frame import rendered
+from client.web.frame import render_template
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -33,7 +33,7 @@ def cheap_hashes(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def page(sign_in: SignIn) -> TestClient:
     app = FastAPI()
-    sign_in.add_to(app, rendered)
+    sign_in.add_to(app, render_template)
 
     @app.get("/")
     async def home() -> dict[str, str]:
