@@ -49,30 +49,30 @@ def blocks_of(root: etree._Element, skip: Skip | None = None) -> list[str]:
 
     `skip` leaves elements out; the text after them stays.
     """
-    blocks = written(root, skip).split(_BLOCK)
-    tidied = ("\n".join(line.strip(" ") for line in block.split("\n")).strip() for block in blocks)
-    return [block for block in tidied if block]
+    blocks = render(root, skip).split(_BLOCK)
+    texts = ("\n".join(line.strip(" ") for line in block.split("\n")).strip() for block in blocks)
+    return [block for block in texts if block]
 
 
 def text_of(element: etree._Element | None, skip: Skip | None = None) -> str:
     """Return all text below an element on one line."""
-    return "" if element is None else " ".join(written(element, skip).split())
+    return "" if element is None else " ".join(render(element, skip).split())
 
 
 def lines_of(root: etree._Element) -> list[str]:
     """Return the lines and blocks below an element of a record; headings stand before what they name."""
-    return written(root, labels=TERMS | HEADINGS, as_is=True).replace(_BLOCK, "\n").split("\n")
+    return render(root, labels=TERMS | HEADINGS, as_is=True).replace(_BLOCK, "\n").split("\n")
 
 
-def written(
+def render(
     root: etree._Element,
     skip: Skip | None = None,
     labels: Collection[str] = TERMS,
     *,
     as_is: bool = False,
-    whole: bool = False,
+    outer: bool = False,
 ) -> str:
-    """Return the text below an element, or of the `whole` of it. `as_is` keeps its white space."""
+    """Return the text below an element, or with `outer` of all of it. `as_is` keeps its white space."""
     pieces: list[str] = []
 
     def put(text: str | None, *, as_is: bool) -> None:
@@ -97,9 +97,9 @@ def written(
         if name in ("br", "break"):
             pieces.append("\n")
         elif name in ("sup", "sub"):
-            pieces.append(script(written(element, skip, labels, as_is=as_is), name))
+            pieces.append(script(render(element, skip, labels, as_is=as_is), name))
         elif name in _FORMULA_PARTS:
-            parts = [written(part, skip, whole=True).strip() for part in element if isinstance(part.tag, str)]
+            parts = [render(part, skip, outer=True).strip() for part in element if isinstance(part.tag, str)]
             pieces.append(_formula_part(name, parts))
         elif name in labels:
             label = text_of(element, skip).rstrip(":")
@@ -117,7 +117,7 @@ def written(
     def cell_text(cell: etree._Element) -> str:
         return text_of(cell, skip)
 
-    (add if whole else inside)(root, as_is=as_is)
+    (add if outer else inside)(root, as_is=as_is)
     return _GLUED.sub("", "".join(pieces))
 
 
@@ -129,14 +129,14 @@ def local_name(name: str) -> str:
 
 def _formula_part(name: str, parts: Sequence[str]) -> str:
     """Return a part of a formula in MathML on one line: `10³`, `x₁`, `a/b`, `√(x)`."""
-    base, *others = parts or [""]
+    base, *rest = parts or [""]
     if name == "mfrac":
         return "/".join(f"({part})" if re.search(r"[^\w.]", part) else part for part in parts)
     if name in ("msqrt", "mroot"):
         return f"√({base if name == 'mroot' else ''.join(parts)})"
     kinds = {"msup": ("sup",), "msub": ("sub",), "mover": ("sup",), "munder": ("sub",)}
     scripts = kinds.get(name, ("sub", "sup"))
-    return base + "".join(_raised(part, kind) for part, kind in zip(others, scripts, strict=False) if part)
+    return base + "".join(_raised(part, kind) for part, kind in zip(rest, scripts, strict=False) if part)
 
 
 def _raised(part: str, kind: str) -> str:

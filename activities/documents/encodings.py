@@ -30,7 +30,7 @@ _BYTE_ORDER_MARKS = (
 )
 _SHIFTED = ("iso2022_jp_ext", "iso2022_kr")
 """Encodings of seven bits that change the character set by an escape."""
-_TRIED = (
+_CANDIDATES = (
     *("cp1252", "mac-roman", "gb18030", "cp932", "big5hkscs", "cp949", "euc_jis_2004", "cp1250", "cp1251"),
     *("cp1254", "iso8859-2", "iso8859-5", "iso8859-7", "koi8-r", "koi8-u", "cp866", "mac-cyrillic", "cp1253"),
     *("cp1255", "cp1256", "cp850", "cp852", "cp874", "cp1257"),
@@ -58,7 +58,7 @@ _LETTER = re.compile("[^\\W\\d_a-zA-Z\u00aa\u00b2\u00b3\u00b5\u00b9-\u00be]|[a-z
 """A letter beyond ASCII, or what stands for one within a word."""
 _HIGH_WORD = re.compile(rb"\S*[\x80-\xff]\S*")
 _CONTROL = re.compile(rb"[\x01-\x08\x0e-\x1a\x1c-\x1f]")
-MAX_LOOKED_AT = 100_000
+MAX_SAMPLE_BYTES = 100_000
 """Bytes of words that the encoding is told by."""
 MAX_ODD = 0.25
 """Share of characters that no text would have where they stand, up to which an encoding may be right."""
@@ -72,70 +72,70 @@ _JOINS = frozenset("’·–—‐‑")  # noqa: RUF001
 
 
 @dataclass(frozen=True, slots=True)
-class Decoded:
+class DecodedText:
     text: str
     encoding: str = UTF8
     """The encoding of Python by which it was read; that of most lines where they differ."""
-    replaced: int = 0
+    replacements: int = 0
     """How many places of it are no text in any encoding, and stand as U+FFFD."""
-    guessed: bool = False
+    is_guess: bool = False
     """Its encoding was not declared, and is the most likely one."""
-    mixed: bool = False
+    is_mixed: bool = False
     """Some of its lines are UTF-8, others are of the encoding that was guessed."""
 
     @property
     def note(self) -> str:
-        """What a person should know of the reading: empty for UTF-8 without a fault."""
+        """Return what a person should know of the reading; empty for UTF-8 without a fault."""
         parts = []
-        if self.guessed:
-            some = "partly UTF-8, partly " if self.mixed else ""
+        if self.is_guess:
+            prefix = "partly UTF-8, partly " if self.is_mixed else ""
             name = self.encoding.replace("cp125", "Windows-125")
-            parts.append(f"read as {some}{name}; if letters are wrong, save it as UTF-8")
-        if self.replaced:
-            places = counted(self.replaced, "place is not", "places are not")
+            parts.append(f"read as {prefix}{name}; if letters are wrong, save it as UTF-8")
+        if self.replacements:
+            places = counted(self.replacements, "place is not", "places are not")
             parts.append(f"{places} valid text: {REPLACEMENT}")
         return "; ".join(parts)
 
 
 def decode(data: bytes, charset: str = "") -> str:
     """Return bytes of a text as a string. `charset`: an encoding that came with them. Raises Unreadable."""
-    return decoded(data, _codec_name(charset)).text
+    return decode_text(data, _codec_name(charset)).text
 
 
-def decoded(data: bytes, declared: str = "") -> Decoded:
-    """Return bytes of a text with how they were read; `declared` holds where it fits. Raises Unreadable."""
+def decode_text(data: bytes, codec: str = "") -> DecodedText:
+    """Return bytes of a text with how they were read; `codec` holds where it fits. Raises Unreadable."""
     for mark, encoding in _BYTE_ORDER_MARKS:
         if data.startswith(mark):
             if encoding == UTF8:
-                return decoded(data.removeprefix(mark), UTF8)
+                return decode_text(data.removeprefix(mark), UTF8)
             text = data.decode(encoding, errors="replace")
-            return Decoded(text, encoding, text.count(REPLACEMENT))
+            return DecodedText(text, encoding, text.count(REPLACEMENT))
     if b"\0" in data:
-        rest = data.replace(b"\0", b"")
-        if (len(data) - len(rest)) * 50 > len(data) or _CONTROL.search(rest, 0, MAX_LOOKED_AT):
+        plain = data.replace(b"\0", b"")
+        if (len(data) - len(plain)) * 50 > len(data) or _CONTROL.search(plain, 0, MAX_SAMPLE_BYTES):
             raise Unreadable("it is binary, not text; if it is text, save it as UTF-8")
-        return decoded(rest, declared)
+        return decode_text(plain, codec)
     if b"\x1b$" in data and data.isascii():
-        for shifted in _SHIFTED:
+        for name in _SHIFTED:
             with suppress(UnicodeDecodeError):
-                return Decoded(data.decode(shifted), shifted)
+                return DecodedText(data.decode(name), name)
     try:
-        return Decoded(data.decode(UTF8))
+        return DecodedText(data.decode(UTF8))
     except UnicodeDecodeError:
         pass
-    if declared:
+    if codec:
         try:
-            return Decoded(data.decode(declared), declared)
+            return DecodedText(data.decode(codec), codec)
         except (LookupError, UnicodeError, ValueError):
             pass  # a character set that does not exist, is no text (`idna`, `zlib`), or is not the document's
-    return _of_lines(data)
+    return _decode_lines(data)
 
 
-def decoded_page(data: bytes, charset: str = "") -> Decoded:
+def decode_page(data: bytes, charset: str = "") -> DecodedText:
     """Return the same for HTML and XML, which may declare an encoding; `charset` goes before it."""
     match = _DECLARED.search(data[:4096])
     name = next(filter(None, match.groups()), b"").decode("ascii", errors="replace") if match else ""
-    return decoded(data, _codec_name(charset) or _codec_name(name))
+    return decode_text(data, _codec_name(charset) or _codec_name(name))
 
 
 def _codec_name(name: str) -> str:
@@ -147,60 +147,60 @@ def _codec_name(name: str) -> str:
     return "" if codec == UTF8 else _READ_BY_BROWSERS_AS.get(codec, codec)
 
 
-def _of_lines(data: bytes) -> Decoded:
+def _decode_lines(data: bytes) -> DecodedText:
     """Return a text that is not UTF-8 as a whole. Raises Unreadable."""
     lines = data.split(b"\n")
-    high = [place for place, line in enumerate(lines) if not line.isascii()]
-    sound = sum(not _utf8_characters(lines[place])[1] for place in high)
-    foreign = [place for place in high if not _mostly_utf8(lines[place], among_others=sound * 2 > len(high))]
-    if not foreign:
-        return _replacing(data, UTF8)
-    encoding = _likely([lines[place] for place in foreign])
+    high_places = [place for place, line in enumerate(lines) if not line.isascii()]
+    among_utf8 = 2 * sum(not _utf8_characters(lines[place])[1] for place in high_places) > len(high_places)
+    foreign_places = [n for n in high_places if not _is_mostly_utf8(lines[n], among_utf8=among_utf8)]
+    if not foreign_places:
+        return _decode_with_marks(data, UTF8)
+    encoding = _likely_encoding([lines[place] for place in foreign_places])
     # in an encoding of two bytes a character some short lines are UTF-8 by chance
-    by_chance = encoding in _OF_TWO_BYTES and len(foreign) * 2 > len(high)
-    if encoding is not None and (by_chance or len(foreign) == len(high)):
-        whole = _replacing(data, encoding)
-        if _share_odd(whole.text) <= MAX_ODD:
-            return whole
+    is_by_chance = encoding in _OF_TWO_BYTES and len(foreign_places) * 2 > len(high_places)
+    if encoding is not None and (is_by_chance or len(foreign_places) == len(high_places)):
+        result = _decode_with_marks(data, encoding)
+        if _share_odd(result.text) <= MAX_ODD:
+            return result
     texts = [line.decode(UTF8, errors="replace") for line in lines]
-    unread, read = 0, ""
-    for place in foreign:
-        for name in filter(None, (encoding, _likely([lines[place]]))):
+    unread_count, codec = 0, ""
+    for place in foreign_places:
+        for name in filter(None, (encoding, _likely_encoding([lines[place]]))):
             text = lines[place].decode(name, errors="replace")
             if _share_odd(text) <= MAX_ODD_LINE:
-                texts[place], read = text, read or name
+                texts[place], codec = text, codec or name
                 break
         else:
-            unread += 1
-    if unread * 2 > len(high):
+            unread_count += 1
+    if unread_count * 2 > len(high_places):
         raise Unreadable("its encoding is not known; save it as UTF-8")
-    whole = _read_as("\n".join(texts), read or UTF8, data)
-    return replace(whole, mixed=len(foreign) < len(high))
+    result = _read_as("\n".join(texts), codec or UTF8, data)
+    return replace(result, is_mixed=len(foreign_places) < len(high_places))
 
 
-def _replacing(data: bytes, encoding: str) -> Decoded:
+def _decode_with_marks(data: bytes, encoding: str) -> DecodedText:
     return _read_as(data.decode(encoding, errors="replace"), encoding, data)
 
 
-def _read_as(text: str, encoding: str, data: bytes) -> Decoded:
+def _read_as(text: str, encoding: str, data: bytes) -> DecodedText:
     replaced = text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
-    return Decoded(text, encoding, max(replaced, 0), guessed=encoding != UTF8)
+    return DecodedText(text, encoding, max(replaced, 0), is_guess=encoding != UTF8)
 
 
 def _utf8_characters(line: bytes) -> tuple[int, int]:
-    """How many characters beyond ASCII a line has in UTF-8, and how many places of it are not UTF-8."""
+    """Return how many characters beyond ASCII a line has in UTF-8, and how many places are not UTF-8."""
     text = line.decode(UTF8, errors="replace")
-    other = text.count(REPLACEMENT)
-    return sum(character > "\x7f" for character in text) - other, other
+    faults = text.count(REPLACEMENT)
+    return sum(character > "\x7f" for character in text) - faults, faults
 
 
-def _mostly_utf8(line: bytes, *, among_others: bool) -> bool:
+def _is_mostly_utf8(line: bytes, *, among_utf8: bool) -> bool:
     """Tell whether a line is UTF-8 but for a few bytes, and more of them among others that are UTF-8."""
-    valid, other = _utf8_characters(line)
-    return valid * 2 >= other * (1 if among_others else 4) and (valid > 0 or not other)
+    valid, faults = _utf8_characters(line)
+    return valid * 2 >= faults * (1 if among_utf8 else 4) and (valid > 0 or not faults)
 
 
-def _likely(lines: Sequence[bytes]) -> str | None:
+def _likely_encoding(lines: Sequence[bytes]) -> str | None:
     """Return the encoding in which words make most sense; None where they make none in any.
 
     Only words beyond ASCII are looked at: among many English words a detector would take any encoding in
@@ -208,7 +208,7 @@ def _likely(lines: Sequence[bytes]) -> str | None:
     """
     import chardet
 
-    words = b" ".join(chain.from_iterable(map(_HIGH_WORD.findall, lines)))[:MAX_LOOKED_AT]
+    words = b" ".join(chain.from_iterable(map(_HIGH_WORD.findall, lines)))[:MAX_SAMPLE_BYTES]
     signs = words.decode(_MOST_COMMON, errors="replace")
     if not _LETTER.search(signs) and not _share_odd(signs):
         return _MOST_COMMON  # `5 \u00b5m \u00b1 2`, too little for a detector
@@ -217,7 +217,7 @@ def _likely(lines: Sequence[bytes]) -> str | None:
         guesses = chardet.detect_all(
             words,
             ignore_threshold=True,
-            include_encodings=_TRIED,
+            include_encodings=_CANDIDATES,
             no_match_encoding=_MOST_COMMON,
             compat_names=False,
         )
@@ -236,29 +236,29 @@ def _likely(lines: Sequence[bytes]) -> str | None:
 
 def _share_odd(text: str) -> float:
     """Return the share of odd ones among the characters beyond ASCII."""
-    beyond, odd, before = 0, 0, " "
+    count, odd_count, before = 0, 0, " "
     for place, character in enumerate(text):
         if character > "\x7f":
-            beyond += 1
-            odd += _is_odd(before, character, text[place + 1 : place + 2] or " ")
+            count += 1
+            odd_count += _is_odd(before, character, text[place + 1 : place + 2] or " ")
         before = character
-    return odd / beyond if beyond else 0.0
+    return odd_count / count if count else 0.0
 
 
 def _is_odd(before: str, character: str, after: str) -> bool:
     """Tell whether no text would have a character between its neighbours, as a capital within a word."""
-    kind, amid = unicodedata.category(character), before.isalpha() and after.isalpha()
+    kind, is_inside = unicodedata.category(character), before.isalpha() and after.isalpha()
     if kind[0] == "C":
         return character not in "\xad\u200b\u200c\u200d\u200e\u200f\ufeff"
     if kind[0] == "L" and character not in _SIGNS:
-        capital_within = kind == "Lu" and (before.islower() or (before.isalpha() and after.islower()))
-        return capital_within or any(_mixed(character, other) for other in (before, after))
+        is_capital_within = kind == "Lu" and (before.islower() or (before.isalpha() and after.islower()))
+        return is_capital_within or any(_are_mixed(character, other) for other in (before, after))
     if kind[0] == "M" or kind == "Zs":
         return False
-    return character not in _JOINS if amid else kind[0] != "P" and character not in _SIGNS
+    return character not in _JOINS if is_inside else kind[0] != "P" and character not in _SIGNS
 
 
-def _mixed(letter: str, other: str) -> bool:
+def _are_mixed(letter: str, other: str) -> bool:
     """Tell whether two letters are of scripts that do not stand in one word."""
     scripts = {_script(letter), _script(other)} if other.isalpha() else set()
     return len(scripts) > 1 and not scripts.isdisjoint(("LATIN", "CYRILLIC", "GREEK", "ARABIC", "HEBREW"))

@@ -5,9 +5,9 @@ import re
 from lxml import etree, html
 
 from activities.documents import tables
-from activities.documents.blocks import GLUE, MAX_ROWS, blocks_of, text_of, written
-from activities.documents.encodings import decoded_page
-from activities.documents.text import Text, Unreadable, whole
+from activities.documents.blocks import GLUE, MAX_ROWS, blocks_of, render, text_of
+from activities.documents.encodings import decode_page
+from activities.documents.text import Text, Unreadable, new_text
 
 _UNSEEN = frozenset({"script", "style", "noscript", "template", "head", "title", "datalist", "rp", "rt"})
 _STRUCK_OUT = frozenset({"del", "s", "strike"})
@@ -25,7 +25,7 @@ def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> T
 
     tree = _tree(data, charset)
     meta = _html_meta(tree)
-    everything = "\n".join(blocks_of(tree, lambda e: e.tag in ("nav", "footer") or _is_unseen(e)))
+    all_text = "\n".join(blocks_of(tree, lambda e: e.tag in ("nav", "footer") or _is_unseen(e)))
     _prepare(tree)
     # no date is guessed from years in the text, which takes as long as the text itself and names any of them
     dates = set_date_params(extensive=False)
@@ -36,7 +36,7 @@ def read_html(data: bytes | str, url: str | None = None, charset: str = "") -> T
     title = meta.get("title") or str(getattr(page, "title", None) or "") or (tree.findtext(".//title") or "")
     date, author, site = (str(getattr(page, name, None) or "") for name in ("date", "author", "sitename"))
     authors = (meta.get("authors") or author).split(";")
-    return whole(text if text.strip() else everything, title, authors, {"date": date, "venue": site, **meta})
+    return new_text(text if text.strip() else all_text, title, authors, {"date": date, "venue": site, **meta})
 
 
 def read_own_html(data: bytes | str) -> Text:
@@ -44,15 +44,15 @@ def read_own_html(data: bytes | str) -> Text:
     tree = _tree(data)
     meta = _html_meta(tree)
     title = meta.get("title") or tree.findtext(".//title") or ""
-    named = {e.get("name", "").lower(): e.get("content", "").strip() for e in tree.iter("meta")}
-    authors = (meta.get("authors") or named.get("author", "")).split(";")
-    return whole("\n\n".join(shown_in(tree)), title, authors, meta)
+    tags = {e.get("name", "").lower(): e.get("content", "").strip() for e in tree.iter("meta")}
+    authors = (meta.get("authors") or tags.get("author", "")).split(";")
+    return new_text("\n\n".join(visible_blocks(tree)), title, authors, meta)
 
 
 def html_text(source: str) -> str:
-    """Every visible word of a page, a blank line between its blocks. Empty where it is no page."""
+    """Return every visible word of a page, a blank line between its blocks. Empty where it is no page."""
     try:
-        return "\n\n".join(shown_in(html_tree(source)))
+        return "\n\n".join(visible_blocks(html_tree(source)))
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
         return ""
 
@@ -64,7 +64,7 @@ def html_tree(source: str) -> html.HtmlElement:
     return html.document_fromstring(data, parser=parser)
 
 
-def shown_in(page: html.HtmlElement) -> list[str]:
+def visible_blocks(page: html.HtmlElement) -> list[str]:
     """Return the texts of the blocks that a browser shows of a page, with the numbers of lists."""
     for items in page.iter("ol"):
         if items.get("type", "1") == "1" and "list-style" not in items.get("style", ""):
@@ -87,18 +87,18 @@ def _is_mark(element: etree._Element) -> bool:
     """Tell whether an element is struck out or the mark of a note, which behind a number would be a digit."""
     if element.tag == "a" and "#" in (element.get("href") or ""):
         mark = "".join(map(str, element.itertext())).strip()
-        above = element.getparent()
-        is_raised = element.find(".//sup") is not None or (above is not None and above.tag == "sup")
+        parent = element.getparent()
+        is_raised = element.find(".//sup") is not None or (parent is not None and parent.tag == "sup")
         return mark in _BACK_TO_NOTE or (is_raised and _NOTE_MARK.fullmatch(mark) is not None)
     return element.tag in _STRUCK_OUT
 
 
 def _number(items: html.HtmlElement) -> None:
     """Put the numbers of a list before its items."""
-    shown = [item for item in items if item.tag == "li"]
+    list_items = [item for item in items if item.tag == "li"]
     is_reversed = items.get("reversed") is not None
-    number = _integer(items.get("start"), len(shown) if is_reversed else 1)
-    for item in shown:
+    number = _integer(items.get("start"), len(list_items) if is_reversed else 1)
+    for item in list_items:
         number = _integer(item.get("value"), number)
         item.text = f"{number}. {GLUE}{(item.text or '').lstrip()}"
         number += -1 if is_reversed else 1
@@ -110,7 +110,7 @@ def _integer(value: str | None, default: int) -> int:
 
 def _tree(data: bytes | str, charset: str = "") -> html.HtmlElement:
     """Return a page as parsed. Raises Unreadable."""
-    source = data if isinstance(data, str) else decoded_page(data, charset).text
+    source = data if isinstance(data, str) else decode_page(data, charset).text
     if not source.strip():
         raise Unreadable("there is no text in it")
     try:
@@ -136,7 +136,7 @@ def _prepare(page: html.HtmlElement) -> None:
             for line in lines:
                 etree.SubElement(element, "p").text = line
     for element in list(page.iter("math", "sup", "sub")):
-        text = written(element, whole=True)
+        text = render(element, outer=True)
         element.clear(keep_tail=True)
         element.tag, element.text = "span", text
 

@@ -68,9 +68,7 @@ def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
     types += [text_of(subject) for subject in meta.iterfind("article-categories//subject")]
     journal = article.find("front/journal-meta//journal-title")
     # the abstract proper, not a graphical, short or plain-language one
-    proper = next(
-        (abstract for abstract in meta.iterfind("abstract") if not abstract.get("abstract-type")), None
-    )
+    abstracts = (part for part in meta.iterfind("abstract") if not part.get("abstract-type"))
     return JatsArticle(
         title=title,
         identifiers=_identifiers(meta),
@@ -78,7 +76,7 @@ def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
         year=_year(meta),
         journal=text_of(journal) or None,
         types=tuple(kind for kind in types if kind),
-        abstract=_running(proper),
+        abstract=_running(next(abstracts, None)),
         body=_running(article.find("body")),
         tables=_tables(article),
         notices=_notices(meta, reported_by),
@@ -119,8 +117,8 @@ def _table_lines(article: etree._Element) -> Iterator[str]:
 
 def _is_no_text(element: etree._Element) -> bool:
     """Tell whether an element is no running text: what is left out, and the numbers of sections and items."""
-    of_supplement = element.tag == "sec" and element.get("sec-type") == "supplementary-material"
-    return of_supplement or element.tag == "label" or _skip(element)
+    is_supplement = element.tag == "sec" and element.get("sec-type") == "supplementary-material"
+    return is_supplement or element.tag == "label" or _skip(element)
 
 
 def _skip(element: etree._Element) -> bool:
@@ -128,7 +126,7 @@ def _skip(element: etree._Element) -> bool:
 
 
 def _is_mark(element: etree._Element) -> bool:
-    """Return a numeric mark of a citation, table note or footnote; `(Hites 2004)` is words and stays."""
+    """Tell whether an element is the number of a citation or a note; `(Hites 2004)` is words and stays."""
     if element.tag == "sup":
         marks = [child for child in element if child.tag == "xref"]
         return bool(marks) and _MARK.fullmatch(text_of(element)) is not None
@@ -154,7 +152,7 @@ def _identifiers(meta: etree._Element) -> Identifiers:
 
 
 def _authors(meta: etree._Element) -> tuple[str, ...]:
-    """`Given Family`, groups by their name."""
+    """Return `Given Family`, groups by their name."""
     names = []
     for person in meta.iterfind("contrib-group/contrib"):
         if person.get("contrib-type", "author") != "author":

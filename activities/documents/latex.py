@@ -9,7 +9,7 @@ from activities.documents import tables
 from activities.documents.blocks import script
 from activities.documents.encodings import decode
 from activities.documents.markup import plain
-from activities.documents.text import Text, behind_extra, whole
+from activities.documents.text import Text, behind_extra, new_text
 
 if TYPE_CHECKING:
     from pylatexenc.latexwalker import LatexWalker
@@ -65,7 +65,7 @@ def read_tex(data: bytes) -> Text:
 
         reader = _reader(of_value=False)
     walker, context = _walker()
-    nodes, _, _ = walker(_with_own_words(decode(data)), latex_context=context).get_latex_nodes()
+    nodes, _, _ = walker(_expand_commands(decode(data)), latex_context=context).get_latex_nodes()
     environments = (n for n in nodes if isinstance(n, LatexEnvironmentNode))
     body = next((n.nodelist for n in environments if n.environmentname == "document"), nodes)
     fields: dict[str, str] = {}
@@ -78,20 +78,20 @@ def read_tex(data: bytes) -> Text:
             else:
                 fields.setdefault(node.macroname, " ".join(value.split()))
     text = re.sub(r"[ \t]+", " ", _with_superscripts(reader.nodelist_to_text(body)))
-    return whole("\n\n".join((text, *reader.notes)), fields.pop("title", ""), authors, fields)
+    return new_text("\n\n".join((text, *reader.notes)), fields.pop("title", ""), authors, fields)
 
 
 def _reader(*, of_value: bool) -> Any:  # noqa: ANN401 - pylatexenc ships no types
     """Return what makes text of nodes; the footnotes that it meets are in `notes`."""
     from pylatexenc.latex2text import LatexNodes2Text
 
-    reader = LatexNodes2Text(latex_context=_shown(of_value=of_value), keep_comments=of_value)
+    reader = LatexNodes2Text(latex_context=_text_context(of_value=of_value), keep_comments=of_value)
     reader.notes = []
     return reader
 
 
 @cache
-def _shown(*, of_value: bool) -> "LatexContextDb":
+def _text_context(*, of_value: bool) -> "LatexContextDb":
     """Return what macros and environments stand for: unknown ones of a value are text."""
     from pylatexenc.latex2text import EnvironmentTextSpec, MacroTextSpec, get_default_latex_context_db
 
@@ -102,19 +102,19 @@ def _shown(*, of_value: bool) -> "LatexContextDb":
     def heading(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
         return f"\n\n{' '.join(_argument(node, l2tobj).split())}\n\n"
 
-    def raised(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
+    def script_text(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
         return script(_argument(node, l2tobj), "sup" if node.macroname == "textsuperscript" else "sub")
 
     words: dict[str, Any] = {name: sign.replace("%", "%%") for name, sign in _signs().items()}
     words |= dict.fromkeys((*_LEFT_OUT, *_RULES), "") | dict.fromkeys(_HEADINGS, heading)
-    words |= dict.fromkeys(_SCRIPTS, raised) | {"and": "\\and ", "footnote": note}
+    words |= dict.fromkeys(_SCRIPTS, script_text) | {"and": "\\and ", "footnote": note}
     context = get_default_latex_context_db()
     context.add_context_category(
         "determinator",
         macros=[MacroTextSpec(name, simplify_repl=text) for name, text in words.items()],
         environments=[
             *(EnvironmentTextSpec(name, simplify_repl=_table) for name in _TABLES),
-            *(EnvironmentTextSpec(name, simplify_repl=_as_it_is) for name in ("verbatim", "lstlisting")),
+            *(EnvironmentTextSpec(name, simplify_repl=_verbatim) for name in ("verbatim", "lstlisting")),
         ],
         prepend=True,
     )
@@ -130,8 +130,8 @@ def _signs() -> dict[str, str]:
     macros = dict(_MACROS)
     for rules in ("defaults", "unicode-xml"):
         for rule in latexencode.get_builtin_conversion_rules(rules):
-            for code, written in rule.rule.items() if isinstance(rule.rule, dict) else ():
-                if match := re.fullmatch(r"(?:\\ensuremath)?\{?\\([A-Za-z]+)\}?", written):
+            for code, macro in rule.rule.items() if isinstance(rule.rule, dict) else ():
+                if match := re.fullmatch(r"(?:\\ensuremath)?\{?\\([A-Za-z]+)\}?", macro):
                     macros.setdefault(match[1], chr(code))
     # `\\textalpha` is `\\alpha` outside a formula
     return {f"text{name}": sign for name, sign in macros.items()} | macros
@@ -156,26 +156,26 @@ def _table(node: Any, l2tobj: Any) -> str:  # noqa: ANN401 - as above
     return "\n\n{}\n\n".format("\n".join(tables.from_rows(cells).lines()))
 
 
-def _as_it_is(node: Any) -> str:  # noqa: ANN401 - as above
-    inside = node.latex_verbatim().partition("}")[2].rpartition("\\end")[0]
-    return f"\n\n{inside}\n\n"
+def _verbatim(node: Any) -> str:  # noqa: ANN401 - as above
+    body = node.latex_verbatim().partition("}")[2].rpartition("\\end")[0]
+    return f"\n\n{body}\n\n"
 
 
-def _with_own_words(source: str) -> str:
+def _expand_commands(source: str) -> str:
     """Return a source with what its own commands stand for (`\\newcommand{\\drug}{x}`)."""
     words = {match[1]: match[2] for match in _DEFINITION.finditer(source)}
 
-    def shown(match: re.Match[str]) -> str:
+    def expand(match: re.Match[str]) -> str:
         if match[1] not in words:
-            return f"\\{match[1]}{_COMMAND.sub(shown, match[0][len(match[1]) + 1 :])}"
-        text, more = words[match[1]], match[2]
-        for number, argument in enumerate(more[1:-1].split("}{") if more else (), start=1):
+            return f"\\{match[1]}{_COMMAND.sub(expand, match[0][len(match[1]) + 1 :])}"
+        text, arguments = words[match[1]], match[2]
+        for number, argument in enumerate(arguments[1:-1].split("}{") if arguments else (), start=1):
             if f"#{number}" not in text:
-                return f"{text}{more}"
+                return f"{text}{arguments}"
             text = text.replace(f"#{number}", argument)
         return text
 
-    return _COMMAND.sub(shown, _DEFINITION.sub("", source))
+    return _COMMAND.sub(expand, _DEFINITION.sub("", source))
 
 
 @cache
@@ -192,12 +192,12 @@ def _walker() -> "tuple[type[LatexWalker], LatexContextDb]":
             pos: int,
             include_brace_chars: Sequence[tuple[str, str]] | None = None,
             environments: bool = True,
-            **more: object,
+            **options: object,
         ) -> LatexToken:
             words = _LETTERS.match(self.s, pos) if environments and not include_brace_chars else None
             if words is not None:
                 return LatexToken(tok="char", arg=words[0], pos=pos, len=len(words[0]), pre_space="")
-            return super().get_token(pos, include_brace_chars, environments, **more)
+            return super().get_token(pos, include_brace_chars, environments, **options)
 
     context = get_default_latex_context_db()
     context.add_context_category(
@@ -213,32 +213,32 @@ def latex_text(value: str) -> str:
     value = re.sub(r"^~(?=\S)", r"{\\textasciitilde}", value)
     pieces, end = [], 0
     for start, stop in _formulas(value):
-        pieces += [_as_text(value[end:start]), _with_subscripts(value[start:stop])]
+        pieces += [_escape(value[end:start]), _with_subscripts(value[start:stop])]
         end = stop
-    source = "".join((*pieces, _as_text(value[end:])))
+    source = "".join((*pieces, _escape(value[end:])))
     _, context = _walker()
     nodes = _reader(of_value=True).latex_to_text(source, tolerant_parsing=True, latex_context=context)
     text = " ".join(nodes.split())
     return plain(_with_superscripts(text).replace("{", "").replace("}", ""))
 
 
-def _as_text(piece: str) -> str:
-    """Text outside formulas: a bare `%` and the like are escaped, and `~5` is about five."""
+def _escape(piece: str) -> str:
+    """Return text outside formulas: a bare `%` and the like are escaped, and `~5` is about five."""
     escaped = _BARE.sub(r"\1\\\2", piece)
     return re.sub(r"(?<=[\s(\[])~(?=\S)", r"{\\textasciitilde}", escaped)
 
 
 def _formulas(value: str) -> Iterator[tuple[int, int]]:
-    """Where formulas stand, between two dollars. `$5 and $6` is none: it has words, or blanks at its ends."""
+    """Yield where formulas stand between two dollars; `$5 and $6` has words or blanks at its ends."""
     place = 0
     while match := _BETWEEN_DOLLARS.search(value, place):
-        body, behind = match[1], value[match.end() : match.end() + 1]
-        signs = re.search(r"[\\^_{=<>]", body)
-        formal = signs or not (re.search(r"\s", body) or behind.isdigit())
-        words = _MACRO_OF_TEXT.search(body) or _WORD_OF_TEXT.search(re.sub(r"\{[^{}]*\}", "", body))
-        if formal and not words:
+        body, next_sign = match[1], value[match.end() : match.end() + 1]
+        has_signs = re.search(r"[\\^_{=<>]", body)
+        is_formula = has_signs or not (re.search(r"\s", body) or next_sign.isdigit())
+        has_words = _MACRO_OF_TEXT.search(body) or _WORD_OF_TEXT.search(re.sub(r"\{[^{}]*\}", "", body))
+        if is_formula and not has_words:
             yield match.span()
-        place = match.end() if formal and not words else match.end() - 1
+        place = match.end() if is_formula and not has_words else match.end() - 1
 
 
 def _with_superscripts(text: str) -> str:

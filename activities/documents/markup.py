@@ -48,32 +48,32 @@ def lines(text: str) -> list[str]:
         if "<" not in text and not _ENTITY.search(text):
             break
         text = "\n".join(_lines(text))
-    return [folded for line in text.split("\n") if (folded := " ".join(line.split()))]
+    return [block for line in text.split("\n") if (block := " ".join(line.split()))]
 
 
 def without_tags(text: str) -> str:
     """Return a text without its tags, a line for each of its blocks."""
-    folded = lines(text) if "<" in text or "&" in text else []
-    return "\n".join(folded) if folded and " ".join(folded) != " ".join(text.split()) else text
+    blocks = lines(text) if "<" in text or "&" in text else []
+    return "\n".join(blocks) if blocks and " ".join(blocks) != " ".join(text.split()) else text
 
 
 def _lines(text: str) -> list[str]:
     text = _STRAY.sub(lambda match: match[1] or "", text)
     names = [(match[1], match[2].casefold(), match[3].endswith("/")) for match in _TAG.finditer(text)]
-    opened = {name for slash, name, empty in names if not slash}
-    closed = {name for slash, name, empty in names if slash} | {name for _, name, empty in names if empty}
+    starts = {name for slash, name, empty in names if not slash}
+    ends = {name for slash, name, empty in names if slash} | {name for _, name, empty in names if empty}
 
     def is_tag(match: re.Match[str]) -> bool:
         name = match[2].casefold()
-        return name in (opened if match[1] else closed) or name.rpartition(":")[2] in _WITHOUT_END
+        return name in (starts if match[1] else ends) or name.rpartition(":")[2] in _WITHOUT_END
 
     if not any(map(is_tag, _TAG.finditer(text))):
         return [html.unescape(line) for line in text.split("\n")]
     pieces, end = [], 0
     for match in filter(is_tag, _TAG.finditer(text)):
-        pieces += [_outside(text[end : match.start()]), match.group()]
+        pieces += [_escape_brackets(text[end : match.start()]), match.group()]
         end = match.end()
-    pieces.append(_outside(text[end:]))
+    pieces.append(_escape_brackets(text[end:]))
     try:
         root = html_parser.fragment_fromstring("".join(pieces), create_parent="div")
     except (etree.ParserError, etree.XMLSyntaxError, ValueError):
@@ -81,6 +81,6 @@ def _lines(text: str) -> list[str]:
     return [line.replace(_OPEN, "<").replace(_CLOSE, ">") for line in lines_of(root)]
 
 
-def _outside(text: str) -> str:
+def _escape_brackets(text: str) -> str:
     """Return what stands between tags: its brackets are text, its entities are the parser's."""
     return text.replace("<", _OPEN).replace(">", _CLOSE)

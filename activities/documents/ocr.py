@@ -14,7 +14,7 @@ from functools import cache
 from statistics import fmean, median
 from typing import TYPE_CHECKING, Any
 
-from activities.documents.pdf import laid_out
+from activities.documents.pdf import lay_out
 from activities.documents.pdf_page import Page, Run
 from activities.documents.text import Text, Unreadable, behind_extra
 from activities.proxies import refuse_telemetry
@@ -65,66 +65,66 @@ def read_scanned_pdf(data: bytes) -> Text:
     except pypdfium2.PdfiumError as error:
         raise Unreadable(f"it cannot be drawn as a PDF: {error}") from error
     try:
-        pages = (_drawn(document[number]) for number in range(len(document)))
+        pages = (_draw(document[number]) for number in range(len(document)))
         return _recognise(pages, len(document))
     finally:
         document.close()
 
 
 def _recognise(pictures: Iterable["Image"], count: int) -> Text:
-    began = time.monotonic()
+    start = time.monotonic()
     pages: list[Page] = []
     scores: list[float] = []
     for picture in pictures:
         lines = _lines(picture)
         scores += [score for _, score in lines]
-        pages.append(Page(evened([run for run, _ in lines]), [], picture.height))
-        most = OCR_SECONDS if scores else FIRST_SECONDS
-        if len(pages) >= MAX_PAGES or time.monotonic() - began > most:
+        pages.append(Page(even_sizes([run for run, _ in lines]), [], picture.height))
+        limit = OCR_SECONDS if scores else FIRST_SECONDS
+        if len(pages) >= MAX_PAGES or time.monotonic() - start > limit:
             break
     if not scores:
         raise Unreadable("no text was recognised in it")
     cut = f"only the first {len(pages):,} of {count:,} pages were read" if len(pages) < count else ""
-    text = laid_out(pages)
+    text = lay_out(pages)
     meta = {"text_from": "ocr", "ocr_score": f"{fmean(scores):.2f}"}
     return replace(text, meta=meta, cut="; ".join(filter(None, (cut, text.cut))))
 
 
-def evened(runs: Sequence[Run]) -> list[Run]:
+def even_sizes(runs: Sequence[Run]) -> list[Run]:
     """Return the lines of a page with one size where theirs differ only by the letters that they have."""
-    usual = median(run.size for run in runs) if runs else 0.0
-    even = [usual / MAX_UNEVEN < run.size < usual * MAX_UNEVEN for run in runs]
-    return [replace(run, size=usual) if is_even else run for run, is_even in zip(runs, even, strict=True)]
+    size = median(run.size for run in runs) if runs else 0.0
+    low, high = size / MAX_UNEVEN, size * MAX_UNEVEN
+    return [replace(run, size=size) if low < run.size < high else run for run in runs]
 
 
 def _lines(picture: "Image") -> list[tuple[Run, float]]:
     """Return the lines of a picture with the scores of their recognition."""
     import numpy as np
 
-    result = _engine()(np.asarray(_widened(picture.convert("RGB")))[:, :, ::-1])  # its networks expect BGR
+    result = _engine()(np.asarray(_pad(picture.convert("RGB")))[:, :, ::-1])  # its networks expect BGR
     if result.boxes is None or result.txts is None or result.scores is None:
         return []
     lines = []
     for box, text, score in zip(result.boxes, result.txts, result.scores, strict=True):
         if score >= MIN_SCORE and text.strip():
-            across, down = [float(x) for x, _ in box], [float(y) for _, y in box]
-            height = max(down) - min(down)
-            base = picture.height - max(down) + (1 - ASCENT) * height
-            lines.append((Run(text.strip(), min(across), max(across), base, height), float(score)))
+            x_values, y_values = [float(x) for x, _ in box], [float(y) for _, y in box]
+            height = max(y_values) - min(y_values)
+            base = picture.height - max(y_values) + (1 - ASCENT) * height
+            lines.append((Run(text.strip(), min(x_values), max(x_values), base, height), float(score)))
     return lines
 
 
-def _widened(picture: "Image") -> "Image":
+def _pad(picture: "Image") -> "Image":
     """Return the picture, with a margin where one side is much shorter than the other."""
     from PIL import Image
 
-    least = -(-max(picture.size) // MAX_RATIO)
-    width, height = max(picture.width, least), max(picture.height, least)
+    min_side = -(-max(picture.size) // MAX_RATIO)
+    width, height = max(picture.width, min_side), max(picture.height, min_side)
     if (width, height) == picture.size:
         return picture
-    wide = Image.new("RGB", (width, height), "white")
-    wide.paste(picture, (0, 0))
-    return wide
+    canvas = Image.new("RGB", (width, height), "white")
+    canvas.paste(picture, (0, 0))
+    return canvas
 
 
 def _open(data: bytes) -> "Image":
@@ -159,7 +159,7 @@ def _frames(picture: "Image", count: int) -> Iterator["Image"]:
         yield frame
 
 
-def _drawn(page: Any) -> "Image":  # noqa: ANN401 - pypdfium2 ships no types
+def _draw(page: Any) -> "Image":  # noqa: ANN401 - pypdfium2 ships no types
     points = max(page.get_width(), page.get_height(), 1.0)
     scale = min(DOTS_PER_INCH / 72, MAX_SIDE_PIXELS / points)
     picture: Image = page.render(scale=scale).to_pil()

@@ -20,9 +20,9 @@ from lxml import etree
 
 from activities.documents import tables
 from activities.documents.blocks import MAX_ROWS, script
-from activities.documents.encodings import decode, decoded_page
-from activities.documents.html_page import html_text, html_tree, shown_in
-from activities.documents.text import Text, Unreadable, behind_extra, from_pages, whole
+from activities.documents.encodings import decode, decode_page
+from activities.documents.html_page import html_text, html_tree, visible_blocks
+from activities.documents.text import Text, Unreadable, behind_extra, from_pages, new_text
 from activities.messages import counted
 
 SNIFF_CHARS = 20_000
@@ -49,23 +49,23 @@ def read_docx(data: bytes) -> Text:
     """Read a Word document as Word shows its final text, with notes, formulas and tables in tables."""
     import mammoth
 
-    shown = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as document, zipfile.ZipFile(shown, "w") as copy:
+    output = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as document, zipfile.ZipFile(output, "w") as copy:
         for name in document.namelist():
             if name in _WORD_TEXTS:
-                copy.writestr(name, _word_shown(document.read(name)))
+                copy.writestr(name, _visible_part(document.read(name)))
             elif name == "word/styles.xml":
-                copy.writestr(name, _named_styles(document.read(name)))
+                copy.writestr(name, _title_styles(document.read(name)))
             elif name.endswith(".rels") or "/" not in name:  # lists are read as paragraphs: mammoth does
                 copy.writestr(name, document.read(name))  # not know where their numbers go on
         properties = _properties(document)
-    converted = mammoth.convert_to_html(
-        shown, style_map=_WORD_STYLES, include_default_style_map=False, convert_image=lambda _: []
+    markup = mammoth.convert_to_html(
+        output, style_map=_WORD_STYLES, include_default_style_map=False, convert_image=lambda _: []
     ).value
-    page = html_tree(f"<html><body>{converted}</body></html>")
+    page = html_tree(f"<html><body>{markup}</body></html>")
     headings = (heading.text_content().strip() for heading in page.iter("h1"))
     title = properties.title or next(filter(None, headings), "")
-    return whole("\n\n".join(shown_in(page)), title, properties.authors, properties.meta)
+    return new_text("\n\n".join(visible_blocks(page)), title, properties.authors, properties.meta)
 
 
 def read_pptx(data: bytes) -> Text:
@@ -78,13 +78,13 @@ def read_pptx(data: bytes) -> Text:
     title = ""
     for slide in document.slides:
         for run in slide.element.iter(f"{_DRAWING}r"):
-            raised = int(getattr(run.find(f"{_DRAWING}rPr"), "attrib", {}).get("baseline", 0))
-            if raised:
-                run.text = script(run.text, "sup" if raised > 0 else "sub")
-        words = [text for shape in slide.shapes for text in _shape(shape)]
+            baseline = int(getattr(run.find(f"{_DRAWING}rPr"), "attrib", {}).get("baseline", 0))
+            if baseline:
+                run.text = script(run.text, "sup" if baseline > 0 else "sub")
+        texts = [text for shape in slide.shapes for text in _shape(shape)]
         if slide.has_notes_slide and slide.notes_slide.notes_text_frame is not None:
-            words.append(slide.notes_slide.notes_text_frame.text.strip())
-        slides.append("\n\n".join(filter(None, words)))
+            texts.append(slide.notes_slide.notes_text_frame.text.strip())
+        slides.append("\n\n".join(filter(None, texts)))
         heading = slide.shapes.title
         if not title and heading is not None:
             title = heading.text_frame.text.strip()
@@ -98,52 +98,52 @@ def read_xlsx(data: bytes) -> Text:
     with behind_extra("a workbook", "office"):
         from python_calamine import CalamineWorkbook, SheetVisibleEnum
 
-    shown = io.BytesIO()
-    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(shown, "w") as copy:
+    output = io.BytesIO()
+    with zipfile.ZipFile(io.BytesIO(data)) as archive, zipfile.ZipFile(output, "w") as copy:
         for name in archive.namelist():
             part = archive.read(name)
-            copy.writestr(name, _sheet_shown(part) if b"vertAlign" in part else part)
+            copy.writestr(name, _with_scripts(part) if b"vertAlign" in part else part)
         properties = _properties(archive)
-    shown.seek(0)
-    book = CalamineWorkbook.from_filelike(shown)
+    output.seek(0)
+    book = CalamineWorkbook.from_filelike(output)
     blocks: list[str] = []
     notes: list[str] = []
     for sheet in book.sheets_metadata:
         if sheet.visible != SheetVisibleEnum.Visible:
             notes.append(f"the sheet {sheet.name} is hidden and was left out")
             continue
-        grid, count, _, dropped = book.get_sheet_grid_streaming(sheet.name)
+        grid, count, _, has_dropped = book.get_sheet_grid_streaming(sheet.name)
         grid.apply_formatting_rust()
         layout = book.get_sheet_layout(sheet.name)
-        hidden = {row for row, _, is_hidden in layout["row_heights"] if is_hidden}
-        columns = {column for column, _, is_hidden in layout["column_widths"] if is_hidden}
+        hidden_rows = {row for row, _, is_hidden in layout["row_heights"] if is_hidden}
+        hidden_columns = {column for column, _, is_hidden in layout["column_widths"] if is_hidden}
         values = grid["value"][:MAX_ROWS].tolist()
         for top, left, bottom, right in book.get_sheet_merged_ranges(sheet.name):
             for row in values[top + 1 : bottom + 1] if left == right else ():
                 row[left] = values[top][left]
         rows = [
-            [_shown(value) for column, value in enumerate(row) if column not in columns]
+            [_cell_text(value) for column, value in enumerate(row) if column not in hidden_columns]
             for number, row in enumerate(values)
-            if number not in hidden
+            if number not in hidden_rows
         ]
-        if dropped or count > MAX_ROWS:
+        if has_dropped or count > MAX_ROWS:
             notes.append(f"only the first {len(rows):,} rows of the sheet {sheet.name} were read")
-        valueless = grid.uncached_formula_count or 0
-        for number, what in ((len(hidden), "hidden row"), (len(columns), "hidden column")):
-            notes += [f"{counted(number, what)} of the sheet {sheet.name} left out"] if number else []
-        if valueless:
-            notes.append(f"no value is stored of {counted(valueless, 'formula')} of the sheet {sheet.name}")
+        formulas = grid.uncached_formula_count or 0
+        for number, unit in ((len(hidden_rows), "hidden row"), (len(hidden_columns), "hidden column")):
+            notes += [f"{counted(number, unit)} of the sheet {sheet.name} left out"] if number else []
+        if formulas:
+            notes.append(f"no value is stored of {counted(formulas, 'formula')} of the sheet {sheet.name}")
         if text := "\n\n".join(_tables(rows)):
             blocks += [sheet.name, text]
-    return whole("\n\n".join(blocks), properties.title, properties.authors, cut="; ".join(notes))
+    return new_text("\n\n".join(blocks), properties.title, properties.authors, cut="; ".join(notes))
 
 
 def _tables(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     """Yield the tables of a sheet, parted by empty rows; each has its own headings or those above it."""
     headings: tuple[str, ...] = ()
-    for filled, some in groupby(rows, key=any):
-        if filled:
-            table = tables.from_rows(some)
+    for is_filled, group in groupby(rows, key=any):
+        if is_filled:
+            table = tables.from_rows(group)
             if not table.headings and all(len(list(filter(None, row))) > 1 for row in table.rows):
                 table = tables.Table(table.rows, headings)
             headings = table.headings or headings
@@ -156,7 +156,7 @@ def read_table(data: bytes) -> Text:
     remarks = list(takewhile(lambda line: line.startswith("# "), text.splitlines()))
     rows = table_rows("\n".join(text.splitlines()[len(remarks) :])) if remarks else table_rows(text)
     lines = [line.lstrip("# ") for line in remarks]
-    return whole("\n".join([*lines, *tables.from_rows(rows).lines()]))
+    return new_text("\n".join([*lines, *tables.from_rows(rows).lines()]))
 
 
 def table_rows(text: str) -> Iterator[list[str]]:
@@ -200,13 +200,13 @@ def read_epub(data: bytes) -> Text:
         }
         order = [ref.get("idref") for ref in package.iterfind("opf:spine/opf:itemref", _OPF)]
         spine = (paths[name] for name in order if name in paths)
-        chapters = [html_text(decoded_page(book.read(path)).text) for path in spine if path in names]
+        chapters = [html_text(decode_page(book.read(path)).text) for path in spine if path in names]
 
     def texts_of(name: str) -> list[str]:
         elements = package.iterfind(f"opf:metadata/dc:{name}", _OPF)
         return [" ".join((element.text or "").split()) for element in elements]
 
-    return whole(
+    return new_text(
         "\n\n".join(filter(None, chapters)),
         title=next(filter(None, texts_of("title")), ""),
         authors=texts_of("creator"),
@@ -235,13 +235,13 @@ def _shape(shape: object) -> Iterator[str]:
         yield from _shape(member)
 
 
-def _named_styles(part: bytes) -> bytes:
+def _title_styles(part: bytes) -> bytes:
     """Return the styles of the titles of a Word document: reading the looks of all takes long."""
     styles = b"".join(b"%s%s</w:style>" % match for match in _WORD_TITLES.findall(part))
     return b'<w:styles xmlns:w="%s">%s</w:styles>' % (_WORD.strip("{}").encode(), styles)
 
 
-def _word_shown(part: bytes) -> bytes:
+def _visible_part(part: bytes) -> bytes:
     """Return a part of a Word document in elements that mammoth reads, without what is hidden."""
     root = etree.fromstring(part, XML)
     for formula in list(root.iter(f"{_MATH}oMath")):
@@ -249,15 +249,15 @@ def _word_shown(part: bytes) -> bytes:
         text = etree.SubElement(run, f"{_WORD}t")
         text.text = _formula(formula)
         run.tail = formula.tail
-        if (above := formula.getparent()) is not None:
-            above.replace(formula, run)
-    for around in root.iter(*_WORD_AROUND):
-        around.tag = f"{_WORD}smartTag"
+        if (parent := formula.getparent()) is not None:
+            parent.replace(formula, run)
+    for wrapper in root.iter(*_WORD_AROUND):
+        wrapper.tag = f"{_WORD}smartTag"
     for line_break in root.iter(f"{_WORD}cr"):
         line_break.tag = f"{_WORD}br"
-    for hidden in list(root.iter(f"{_WORD}vanish")):
-        for run in islice(hidden.iterancestors(f"{_WORD}r"), 1):
-            if hidden.get(f"{_WORD}val") not in ("0", "false"):
+    for mark in list(root.iter(f"{_WORD}vanish")):
+        for run in islice(mark.iterancestors(f"{_WORD}r"), 1):
+            if mark.get(f"{_WORD}val") not in ("0", "false"):
                 run.tag = f"{_WORD}del"
     return etree.tostring(root)
 
@@ -284,7 +284,7 @@ def _formula(element: etree._Element) -> str:
     return "".join(map(_formula, element))
 
 
-def _sheet_shown(part: bytes) -> bytes:
+def _with_scripts(part: bytes) -> bytes:
     """Return a part of a workbook with raised and lowered characters of its texts as such."""
     root = etree.fromstring(part, XML)
     for mark in root.iter("{*}vertAlign"):
@@ -296,7 +296,7 @@ def _sheet_shown(part: bytes) -> bytes:
     return etree.tostring(root)
 
 
-def _shown(value: str | None) -> str:
+def _cell_text(value: str | None) -> str:
     """Return a cell of a workbook: a day without the time of midnight, whatever the format says."""
     return re.sub(r"(?<=\d{4}-\d\d-\d\d) 0?0:00:00$", "", value or "")
 
@@ -321,5 +321,5 @@ def _properties(archive: zipfile.ZipFile) -> _Properties:
     if _NO_TITLE.fullmatch(title):
         title = ""
     authors = tuple(name for name in re.split(r"[;,] ?", creator) if name not in OF_THE_LIBRARY)
-    dated = field("created")[:10] if creator not in OF_THE_LIBRARY else ""
-    return _Properties(title, authors, {"date": dated})
+    date = field("created")[:10] if creator not in OF_THE_LIBRARY else ""
+    return _Properties(title, authors, {"date": date})

@@ -11,9 +11,9 @@ from activities.documents import tables
 from activities.documents.blocks import blocks_of, local_name, script, text_of
 from activities.documents.encodings import decode
 from activities.documents.office import XML
-from activities.documents.text import Text, behind_extra, whole
+from activities.documents.text import Text, behind_extra, new_text
 
-_NOT_SHOWN = (
+_HIDDEN = (
     "tracked-changes",
     "annotation",
     "note",
@@ -45,26 +45,26 @@ def read_odt(data: bytes) -> Text:
     """Read a text document (OpenDocument) as Writer shows its final text, its notes behind it."""
     with zipfile.ZipFile(io.BytesIO(data)) as archive:
         content = etree.fromstring(archive.read("content.xml"), XML)
-        about = (
+        root = (
             etree.fromstring(archive.read("meta.xml"), XML) if "meta.xml" in archive.namelist() else content
         )
     styles = {"Title": "h1"}
     """Names of styles -> the elements of HTML that their words would stand in."""
     for style in content.iter("{*}style"):
-        is_of = _attributes(style)
-        if is_of.get("parent-style-name") == "Title":
-            styles[is_of["name"]] = "h1"
+        attributes = _attributes(style)
+        if attributes.get("parent-style-name") == "Title":
+            styles[attributes["name"]] = "h1"
         for properties in style.iterfind("{*}text-properties"):
-            place = _attributes(properties).get("text-position", "0")
-            if not place.startswith("0"):
-                styles[is_of["name"]] = "sub" if place.startswith(("sub", "-")) else "sup"
+            position = _attributes(properties).get("text-position", "0")
+            if not position.startswith("0"):
+                styles[attributes["name"]] = "sub" if position.startswith(("sub", "-")) else "sup"
     texts = [*content.iterfind("{*}body/{*}text"), *content.iter("{*}note-body")]
     for element in content.iter("{*}*"):
         _make_html(element, styles)
-    headings = (text_of(heading, _is_not_shown) for text in texts for heading in text.iter("h1"))
-    field = {local_name(e.tag): " ".join((e.text or "").split()) for e in about.iterfind("{*}meta/{*}*")}
-    return whole(
-        "\n\n".join(block for text in texts for block in blocks_of(text, _is_not_shown)),
+    headings = (text_of(heading, _is_hidden) for text in texts for heading in text.iter("h1"))
+    field = {local_name(e.tag): " ".join((e.text or "").split()) for e in root.iterfind("{*}meta/{*}*")}
+    return new_text(
+        "\n\n".join(block for text in texts for block in blocks_of(text, _is_hidden)),
         title=field.get("title") or next(filter(None, headings), ""),
         authors=[field.get("initial-creator", "")],
         meta={"date": field.get("creation-date", "")[:10]},
@@ -74,7 +74,7 @@ def read_odt(data: bytes) -> Text:
 def _make_html(element: etree._Element, styles: Mapping[str, str]) -> None:
     """Give an element of OpenDocument the name and the attributes of one of HTML."""
     name, attributes = local_name(element.tag), _attributes(element)
-    if name in _NOT_SHOWN:
+    if name in _HIDDEN:
         element.tag = _UNSEEN
         return
     element.tag = styles.get(attributes.get("style-name", ""), _TAGS.get(name, "span"))
@@ -83,7 +83,7 @@ def _make_html(element: etree._Element, styles: Mapping[str, str]) -> None:
     element.text = {"s": " " * int(attributes.get("c", "1")), "tab": "\t"}.get(name, element.text)
 
 
-def _is_not_shown(element: etree._Element) -> bool:
+def _is_hidden(element: etree._Element) -> bool:
     return element.tag == _UNSEEN
 
 
@@ -95,8 +95,8 @@ def read_rtf(data: bytes) -> Text:
     """Read rich text, its footnotes behind it."""
     with behind_extra("rich text", "office"):
         from striprtf.striprtf import rtf_to_text
-    source, notes = _rtf_as_shown(decode(data))
-    about = {match[1]: rtf_to_text(f"{{\\rtf1 {match[2]}}}").strip() for match in _RTF_ABOUT.finditer(source)}  # type: ignore[no-untyped-call]
+    source, notes = _visible_rtf(decode(data))
+    info = {match[1]: rtf_to_text(f"{{\\rtf1 {match[2]}}}").strip() for match in _RTF_ABOUT.finditer(source)}  # type: ignore[no-untyped-call]
     blocks: list[str] = []
     rows: list[list[str]] = []
     for line in [*rtf_to_text(source).split("\n"), ""]:  # type: ignore[no-untyped-call]
@@ -107,42 +107,42 @@ def read_rtf(data: bytes) -> Text:
         blocks.append(line)
         rows = []
     blocks += (rtf_to_text(f"{{\\rtf1 {note}}}").strip() for note in notes)  # type: ignore[no-untyped-call]
-    return whole("\n\n".join(filter(None, blocks)), about.get("title", ""), [about.get("author", "")])
+    return new_text("\n\n".join(filter(None, blocks)), info.get("title", ""), [info.get("author", "")])
 
 
-def _rtf_as_shown(source: str) -> tuple[str, list[str]]:
+def _visible_rtf(source: str) -> tuple[str, list[str]]:
     """Return rich text without its hidden words, its super- and subscripts as characters, and its footnotes.
 
     Both hold to the end of their group, or until a word with 0 ends them.
     """
-    text_shown: list[str] = []
-    shown = text_shown
+    body: list[str] = []
+    target = body
     notes: list[list[str]] = []
     depth = 0
     """Groups that are open where the footnote began."""
     states = [("", False)]
     for token in _RTF_TOKEN.finditer(source):
         text, word, is_on = token[0], token[1], token[2] != "0"
-        place, hidden = states[-1]
+        place, is_hidden = states[-1]
         if text == "{":
             states.append(states[-1])
         elif text == "}":
             del states[max(1, len(states) - 1) :]
-            if shown is not text_shown and len(states) < depth:
-                shown = text_shown
+            if target is not body and len(states) < depth:
+                target = body
         elif word == "footnote":
             depth = len(states)
             notes.append([])
-            shown = notes[-1]
+            target = notes[-1]
             continue
         elif word in _RTF_PLACES:
-            states[-1] = (_RTF_PLACES[word] if is_on else "", hidden)
+            states[-1] = (_RTF_PLACES[word] if is_on else "", is_hidden)
         elif word in _RTF_HIDING:
             states[-1] = (place, is_on)
-        if hidden and word == "u":
+        if is_hidden and word == "u":
             continue
         if word or text[0] in "{}" or (text[0] == "\\" and text[1] != "'"):
-            shown.append(text)
-        elif not hidden:
-            shown.append(script(text, place) if place and text[0] != "\\" else text)
-    return "".join(text_shown), ["".join(note) for note in notes]
+            target.append(text)
+        elif not is_hidden:
+            target.append(script(text, place) if place and text[0] != "\\" else text)
+    return "".join(body), ["".join(note) for note in notes]

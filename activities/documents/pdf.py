@@ -18,7 +18,7 @@ from statistics import median_low
 from activities.documents.pdf_layout import LARGER, STOP, Block, Kind, Line, blocks_of, gutters_of
 from activities.documents.pdf_page import HYPHEN, Page, Run, rows_of
 from activities.documents.pdf_parts import mark_parts
-from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidied
+from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidy
 from activities.text.normal_form import is_unspaced
 
 MAX_PAGES = 2_000
@@ -65,27 +65,27 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     try:
         document = pypdfium2.PdfDocument(data)
     except pypdfium2.PdfiumError as error:
-        locked = "password" in str(error).lower()
+        is_locked = "password" in str(error).lower()
         raise Unreadable(
             "it is locked with a password; save it without one"
-            if locked
+            if is_locked
             else "it is damaged or was cut off; get or save it again"
         ) from error
-    until = time.process_time() + seconds
+    deadline = time.process_time() + seconds
     pages: list[Page] = []
-    broken: list[int] = []
+    broken_pages: list[int] = []
     letters = 0
     try:
         count = len(document)
         if document.get_formtype():
             document.init_forms()
         for number in range(min(count, MAX_PAGES)):
-            if time.process_time() > until or letters > MAX_CHARS:
+            if time.process_time() > deadline or letters > MAX_CHARS:
                 break
             try:
                 pages.append(read_page(document, number))
             except pypdfium2.PdfiumError:
-                broken.append(number + 1)
+                broken_pages.append(number + 1)
                 pages.append(Page([], [], 0.0))
             letters += sum(len(run.text) for run in pages[-1].runs)
         info = {key: value.strip() for key, value in document.get_metadata_dict().items() if value.strip()}
@@ -93,9 +93,9 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
         raise Unreadable(f"it cannot be read as a PDF: {error}") from error
     finally:
         document.close()
-    text = laid_out(pages)
+    text = lay_out(pages)
     notes = [f"only the first {len(pages):,} of {count:,} pages were read"] if len(pages) < count else []
-    notes += [f"page {number} is broken and was not read" for number in broken]
+    notes += [f"page {number} is broken and was not read" for number in broken_pages]
     title = info.get("Title", "")
     # Publishers put the article's own DOI here; one in the body may be that of a cited work.
     doi = next((v for k, v in info.items() if "doi" in k.lower()), "") or info.get("Subject", "")
@@ -108,24 +108,24 @@ def read_pdf(data: bytes, seconds: float = PDF_SECONDS) -> Text:
     )
 
 
-def laid_out(pages: Sequence[Page]) -> Text:
+def lay_out(pages: Sequence[Page]) -> Text:
     """Return the text of pages by the places of their words, with the title they print. Raises NoText."""
     body = _body_size(pages)
     apart: defaultdict[str, list[str]] = defaultdict(list)
-    firsts = _take_edges(pages, apart)
+    edge_blocks = _take_edges(pages, apart)
     for page in pages:
         _take_line_numbers(page, apart)
-    usual = Counter(place for page in pages for place in gutters_of(page.runs))
-    gutters = [place for place, often in usual.most_common(3) if often >= len(pages) / 5]
+    gutter_counts = Counter(place for page in pages for place in gutters_of(page.runs))
+    gutters = [place for place, count in gutter_counts.most_common(3) if count >= len(pages) / 5]
     blocks = [
         replace(block, page=number)
         for number, page in enumerate(pages)
-        for block in (*firsts[number], *blocks_of(page, body, gutters))
+        for block in (*edge_blocks[number], *blocks_of(page, body, gutters))
     ]
     mark_parts(blocks, body)
     hyphens = Hyphens(run.text for page in pages for run in page.runs)
-    text, starts = _assembled(blocks, len(pages), hyphens, apart)
-    text, too_long = tidied(text)
+    text, starts = _assemble(blocks, len(pages), hyphens, apart)
+    text, too_long = tidy(text)
     if not text:
         raise NoText("there is no text in it")
     return Text(
@@ -151,32 +151,32 @@ def _take_edges(pages: Sequence[Page], apart: Mapping[str, list[str]]) -> list[l
     edges = [_edges(page) for page in pages]
     forms = [{form for row in rows for form in _forms(row, number)} for number, rows in enumerate(edges)]
     seen: set[tuple[str, int]] = set()
-    firsts: list[list[Block]] = [[] for _ in pages]
+    edge_blocks: list[list[Block]] = [[] for _ in pages]
     for number, (page, rows) in enumerate(zip(pages, edges, strict=True)):
         neighbours = range(max(0, number - NEAR_PAGES), min(len(pages), number + NEAR_PAGES + 1))
-        others = {form for other in neighbours if other != number for form in forms[other]}
+        neighbour_forms = {form for n in neighbours if n != number for form in forms[n]}
         for row in rows:
             text = " ".join(run.text for run in row)
-            again = {form for form in _forms(row, number) if form in others}
-            counted = any(form.lstrip("#-").isdigit() for form, _ in again)  # a number apart, of the page
-            alone = re.fullmatch(r"[\s\-\u2013|]*(?:\d{1,4}|[ivxlc]{1,6})[\s\-\u2013|]*", text)
-            if not again and not alone:
+            repeats = {form for form in _forms(row, number) if form in neighbour_forms}
+            is_number = any(form.lstrip("#-").isdigit() for form, _ in repeats)  # a number apart, of the page
+            is_alone = re.fullmatch(r"[\s\-\u2013|]*(?:\d{1,4}|[ivxlc]{1,6})[\s\-\u2013|]*", text)
+            if not repeats and not is_alone:
                 continue
-            if alone or counted or again & seen or not any(map(str.isalpha, text)):
+            if is_alone or is_number or repeats & seen or not any(map(str.isalpha, text)):
                 apart[Kind.EDGE.value].append(text)
             else:
-                firsts[number].append(Block(Kind.NOTE, [Line(row)]))
+                edge_blocks[number].append(Block(Kind.NOTE, [Line(row)]))
             page.take(row)
-            seen |= again
-    return firsts
+            seen |= repeats
+    return edge_blocks
 
 
 def _edges(page: Page) -> list[list[Run]]:
     """Return the rows at the top and at the foot of a page that may be running ones."""
     rows = rows_of([run for run in page.runs if not run.rotated])
-    first = [row for row in rows[:EDGE_ROWS] if row[0].base >= (1 - EDGE_SHARE) * page.height]
-    last = [row for row in rows[-EDGE_ROWS:] if row[0].base <= EDGE_SHARE * page.height]
-    return [*first, *(row for row in last if row not in first)]
+    head_rows = [row for row in rows[:EDGE_ROWS] if row[0].base >= (1 - EDGE_SHARE) * page.height]
+    foot_rows = [row for row in rows[-EDGE_ROWS:] if row[0].base <= EDGE_SHARE * page.height]
+    return [*head_rows, *(row for row in foot_rows if row not in head_rows)]
 
 
 def _forms(row: Sequence[Run], page: int) -> Iterator[tuple[str, int]]:
@@ -203,8 +203,8 @@ def _take_line_numbers(page: Page, apart: Mapping[str, list[str]]) -> None:
     for side in (side for side in sides if len(side) >= MIN_LINE_NUMBERS):
         side.sort(key=lambda run: -run.base)
         steps = Counter(int(low.text) - int(high.text) for high, low in pairwise(side))
-        step, often = steps.most_common(1)[0]
-        if 1 <= step <= 10 and often >= 0.8 * (len(side) - 1) and _count_lines(side, texts):
+        step, count = steps.most_common(1)[0]
+        if 1 <= step <= 10 and count >= 0.8 * (len(side) - 1) and _count_lines(side, texts):
             apart[Kind.LINE_NUMBERS.value] += [run.text for run in side]
             page.take(side)
 
@@ -212,9 +212,9 @@ def _take_line_numbers(page: Page, apart: Mapping[str, list[str]]) -> None:
 def _count_lines(numbers: Sequence[Run], texts: Sequence[Run]) -> bool:
     """Tell whether numbers count lines and not the items of a list, of which each begins a sentence."""
     bases = [number.base for number in numbers]
-    beside = [text for text in texts if any(abs(text.base - base) < 0.5 * text.size for base in bases)]
-    lower = sum(text.text[:1].islower() for text in beside)
-    return len(numbers) > MANY_LINE_NUMBERS or lower >= len(beside) / 4
+    neighbours = [text for text in texts if any(abs(text.base - base) < 0.5 * text.size for base in bases)]
+    lower_count = sum(text.text[:1].islower() for text in neighbours)
+    return len(numbers) > MANY_LINE_NUMBERS or lower_count >= len(neighbours) / 4
 
 
 class Hyphens:
@@ -225,23 +225,23 @@ class Hyphens:
 
     @cached_property
     def _words(self) -> frozenset[str]:
-        return frozenset(_WORD.findall(_parted(" | ".join(self._runs)).lower()))
+        return frozenset(_WORD.findall(_without_ligatures(" | ".join(self._runs)).lower()))
 
-    def put_together(self, text: str, more: str) -> str:
-        """Two lines as one. A hyphen stays before a digit, a capital and in a word that has one."""
-        if text.endswith(_IN_ADDRESS) and _ADDRESS.search(text) and not more[:1].isspace():
-            return f"{text.removesuffix(HYPHEN)}{'-' if text.endswith(HYPHEN) else ''}{more}"
+    def join(self, text: str, line: str) -> str:
+        """Return two lines as one. A hyphen stays before a digit, a capital and in a word that has one."""
+        if text.endswith(_IN_ADDRESS) and _ADDRESS.search(text) and not line[:1].isspace():
+            return f"{text.removesuffix(HYPHEN)}{'-' if text.endswith(HYPHEN) else ''}{line}"
         if not text.endswith(("-", HYPHEN)) or text[-2:-1].isspace():
-            return f"{text}{'' if _is_unspaced(text[-1:]) and _is_unspaced(more[:1]) else ' '}{more}"
-        bare = text[:-1]
-        before, after = _LAST_PART.search(text), _FIRST_PART.match(more)
-        if before is None or after is None or not more[:1].islower():
+            return f"{text}{'' if _is_unspaced(text[-1:]) and _is_unspaced(line[:1]) else ' '}{line}"
+        head = text[:-1]
+        before, after = _LAST_PART.search(text), _FIRST_PART.match(line)
+        if before is None or after is None or not line[:1].islower():
             # "IL-" and "6", "anti-" and "PD-1", "12-" and "week"
-            return f"{bare}-{more}"
-        if re.match(r"(?:and|or|und|oder)\b", more):
-            return f"{bare}- {more}"
+            return f"{head}-{line}"
+        if re.match(r"(?:and|or|und|oder)\b", line):
+            return f"{head}- {line}"
         first, second = before[1].lower(), after[0].lower().split("-")[0]
-        return f"{bare}{more}" if self._is_one_word(first, second) else f"{bare}-{more}"
+        return f"{head}{line}" if self._is_one_word(first, second) else f"{head}-{line}"
 
     def _is_one_word(self, first: str, second: str) -> bool:
         if first + second in self._words:
@@ -257,22 +257,22 @@ def _is_unspaced(character: str) -> bool:
     return bool(_WIDE_SIGN.match(character)) or (character != "" and is_unspaced(character))
 
 
-def _parted(text: str) -> str:
+def _without_ligatures(text: str) -> str:
     """Return a text with the letters of a ligature by themselves, and with plain blanks."""
     return _TIE.sub(lambda tie: _TIES[tie[0]], text)
 
 
-def joined(lines: Sequence[Line], hyphens: Hyphens, *, as_is: bool) -> str:
+def join_lines(lines: Sequence[Line], hyphens: Hyphens, *, as_is: bool) -> str:
     """Return the text of lines, in one where they are a paragraph."""
-    texts = [_parted(line.text) for line in lines]
+    texts = [_without_ligatures(line.text) for line in lines]
     if as_is:
         steps = [above.base - line.base for above, line in pairwise(lines)]
-        usual = median_low([*steps, 1.4 * lines[0].size])
-        ends = ["\n\n" if step > 1.6 * usual else "\n" for step in steps]
+        usual_step = median_low([*steps, 1.4 * lines[0].size])
+        ends = ["\n\n" if step > 1.6 * usual_step else "\n" for step in steps]
         return "".join(map("".join, zip(texts, [*ends, ""], strict=True))).replace(HYPHEN, "-")
     text = texts[0]
-    for more in texts[1:]:
-        text = hyphens.put_together(text, more)
+    for following in texts[1:]:
+        text = hyphens.join(text, following)
     return text[:-1].replace(HYPHEN, "-") + text[-1:]
 
 
@@ -284,17 +284,17 @@ def _vocabulary() -> frozenset[str]:
     return frozenset(word for word in words if len(word) > 1 and word.isalpha())
 
 
-def _assembled(
+def _assemble(
     blocks: Sequence[Block], pages: int, hyphens: Hyphens, apart: Mapping[str, list[str]]
 ) -> tuple[str, list[int]]:
     """Return the text of the blocks, with what is no text put `apart`, and where each page begins in it."""
     text = ""
     starts: dict[int, int] = {}
-    for block, between in _in_order(blocks, apart):
-        words = "\n".join(block.rows) or joined(block.lines, hyphens, as_is=block.kind is Kind.CODE)
+    for block, separator in _order_blocks(blocks, apart):
+        words = "\n".join(block.rows) or join_lines(block.lines, hyphens, as_is=block.kind is Kind.CODE)
         if words:
-            apart_from = between if text else ""
-            text = hyphens.put_together(text, words) if between == " " else f"{text}{apart_from}{words}"
+            prefix = separator if text else ""
+            text = hyphens.join(text, words) if separator == " " else f"{text}{prefix}{words}"
             starts.setdefault(block.page, len(text) - len(words))
     offsets = [len(text)]
     for number in reversed(range(pages)):
@@ -302,10 +302,10 @@ def _assembled(
     return text, offsets[:0:-1]
 
 
-def _in_order(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> list[tuple[Block, str]]:
+def _order_blocks(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> list[tuple[Block, str]]:
     """Return blocks as they are read, each with what stands before it; those that are no text go `apart`."""
-    placed: list[tuple[Block, str]] = []
-    waiting: list[tuple[Block, str]] = []
+    ordered: list[tuple[Block, str]] = []
+    pending: list[tuple[Block, str]] = []
     """Those that stand in the midst of a paragraph, where it may go on behind them."""
     paragraph: Block | None = None
     """The last block, where it may go on."""
@@ -318,32 +318,32 @@ def _in_order(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> list[t
             has_formula = has_formula or block.kind is Kind.FORMULA
             continue
         if paragraph and not paragraph.last.text.endswith((":", "\uff1a")) and _is_inline(block):
-            placed.append((block, " "))
+            ordered.append((block, " "))
             continue
         is_code = block.kind is Kind.CODE
-        goes_on = is_code and program is not None and program.page != block.page
+        continues = is_code and program is not None and program.page != block.page
         program = block if is_code else None
-        between = "\n" if goes_on else "\n\n"
-        if goes_on and not waiting:
-            placed.append((block, between))
+        separator = "\n" if continues else "\n\n"
+        if continues and not pending:
+            ordered.append((block, separator))
             continue
         if paragraph and (block.kind in _BETWEEN or _is_beside(paragraph, block)):
-            waiting.append((block, between))
+            pending.append((block, separator))
             continue
-        if paragraph and _goes_on(paragraph, block):
-            inside = [*takewhile(_is_inline, (other for other, _ in waiting)), block]
-            del waiting[: len(inside) - 1]
-            gaps = [f" {FORMULA} " if has_formula else " ", *" " * (len(inside) - 1)]
-            placed += zip(inside, gaps, strict=True)
+        if paragraph and _continues(paragraph, block):
+            inline_blocks = [*takewhile(_is_inline, (pending_block for pending_block, _ in pending)), block]
+            del pending[: len(inline_blocks) - 1]
+            gaps = [f" {FORMULA} " if has_formula else " ", *" " * (len(inline_blocks) - 1)]
+            ordered += zip(inline_blocks, gaps, strict=True)
         else:
-            placed += [*waiting, (block, between)]
-            waiting.clear()
+            ordered += [*pending, (block, separator)]
+            pending.clear()
         has_formula = False
         paragraph = block if block.kind is Kind.PROSE and not STOP.search(block.last.text) else None
         if paragraph is None:
-            placed += waiting
-            waiting.clear()
-    return placed + waiting
+            ordered += pending
+            pending.clear()
+    return ordered + pending
 
 
 def _is_inline(block: Block) -> bool:
@@ -362,7 +362,7 @@ def _is_beside(before: Block, block: Block) -> bool:
     )
 
 
-def _goes_on(before: Block, block: Block) -> bool:
+def _continues(before: Block, block: Block) -> bool:
     """Tell whether a block goes on with a paragraph that was parted by a formula, a column or a page."""
     if block.kind is not Kind.PROSE or not block.first.is_like(before.last):
         return False
@@ -371,17 +371,17 @@ def _goes_on(before: Block, block: Block) -> bool:
     words = block.first.text.lstrip("(\u201c\"'")
     if words[:1].islower() or before.last.text.endswith((HYPHEN, "-")):
         return True
-    moved = block.page != before.page or block.first.base > before.last.base
-    full = before.last.right > before.right - 2 * before.last.size
-    return moved and full and len(before.lines) > 1 and not before.last.text.endswith(":")
+    has_moved = block.page != before.page or block.first.base > before.last.base
+    is_full = before.last.right > before.right - 2 * before.last.size
+    return has_moved and is_full and len(before.lines) > 1 and not before.last.text.endswith(":")
 
 
 def _printed_title(blocks: Sequence[Block], body: float, hyphens: Hyphens) -> str:
     """Return the text in the largest letters of the first page, where these are larger than most."""
-    first = [b for b in blocks if b.page == 0 and b.kind in (Kind.HEADING, Kind.PROSE)]
-    largest = max(first, key=lambda block: round(block.first.size, 1), default=None)
+    candidates = [b for b in blocks if b.page == 0 and b.kind in (Kind.HEADING, Kind.PROSE)]
+    largest = max(candidates, key=lambda block: round(block.first.size, 1), default=None)
     if largest is None or largest.first.size < LARGER * body:
         return ""
-    title = joined(largest.lines, hyphens, as_is=False)
+    title = join_lines(largest.lines, hyphens, as_is=False)
     letters = sum(map(str.isalpha, title))
     return title if " " in title and letters >= TITLE_LETTERS and len(title) <= TITLE_CHARS else ""

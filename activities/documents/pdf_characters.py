@@ -67,17 +67,17 @@ def characters(raw: _Raw) -> str:
     count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
     codes: Sequence[int] = (ctypes.c_ushort * (count + 1))()
     if pdfium.FPDFText_GetText(raw, 0, count, codes) != count + 1:  # it leaves out what is no character
-        told = map(partial(pdfium.FPDFText_GetUnicode, raw), range(count))
-        codes = [*(code if code < 0x110000 else 0 for code in told), 0]
+        values = map(partial(pdfium.FPDFText_GetUnicode, raw), range(count))
+        codes = [*(code if code < 0x110000 else 0 for code in values), 0]
     text = "".join(map(chr, codes[:-1]))
-    text = _CODED.sub(_character, _WIDE.sub(_whole, text))
+    text = _CODED.sub(_character, _WIDE.sub(_join_halves, text))
     return _LONE_RETURN.sub("\ufb02", text)
 
 
-def mended(text: str, raw: _Raw, piece_of: Callable[..., Piece]) -> str:
+def mend(text: str, raw: _Raw, piece_of: Callable[..., Piece]) -> str:
     """Return a text with characters as they are shown that are drawn as others or in several strokes."""
-    for with_shown in (_with_accents, _with_negations, _with_spaced_words):
-        text = with_shown(text, piece_of)
+    for mend_part in (_with_accents, _with_negations, _with_spaced_words):
+        text = mend_part(text, piece_of)
     return _with_angle_brackets(text, raw)
 
 
@@ -91,7 +91,7 @@ def _with_accents(text: str, piece_of: Callable[..., Piece]) -> str:
     for number in accents:
         accent = piece_of(number, number + 1)
         middle, reach = accent.left + accent.right, 0.2 * accent.size
-        over = min(
+        nearest = min(
             (
                 (abs(place.left + place.right - middle), n)
                 for place, n in places
@@ -100,13 +100,13 @@ def _with_accents(text: str, piece_of: Callable[..., Piece]) -> str:
             ),
             default=None,
         )
-        if over is None:
+        if nearest is None:
             continue
-        letter = letters[over[1]].replace("\u0131", "i")
+        letter = letters[nearest[1]].replace("\u0131", "i")
         composed = unicodedata.normalize("NFC", letter + _ACCENTS[text[number]])
         if len(composed) > 1:
             continue
-        letters[over[1]], letters[number] = composed, NO_LETTER
+        letters[nearest[1]], letters[number] = composed, NO_LETTER
         # blanks around an accent are those of its own place
         before = next((n for n in range(number - 1, -1, -1) if not text[n].isspace()), number)
         after = next((n for n in range(number + 1, len(text)) if not text[n].isspace()), number)
@@ -134,10 +134,10 @@ def _with_spaced_words(text: str, piece_of: Callable[..., Piece]) -> str:
         places = range(match.start(), match.end(), 2)
         pieces = [piece_of(place, place + 1) for place in places]
         gaps = [after.left - before.right for before, after in pairwise(pieces)]
-        usual = median_low(gaps)
-        if 0 < usual < MAX_SPACING * pieces[0].size:
+        usual_gap = median_low(gaps)
+        if 0 < usual_gap < MAX_SPACING * pieces[0].size:
             for place, gap in zip(places, gaps, strict=False):
-                letters[place + 1] = NO_LETTER if gap < 1.5 * usual else text[place + 1]
+                letters[place + 1] = NO_LETTER if gap < 1.5 * usual_gap else text[place + 1]
     return "".join(letters)
 
 
@@ -158,7 +158,7 @@ def _with_angle_brackets(text: str, raw: _Raw) -> str:
     return "".join(letters)
 
 
-def _whole(halves: re.Match[str]) -> str:
+def _join_halves(halves: re.Match[str]) -> str:
     """Return a character in the place of its first half; a letter of a formula as a plain one."""
     character = halves[0].encode("utf-16", "surrogatepass").decode("utf-16")
     plain = unicodedata.normalize("NFKC", character)

@@ -10,7 +10,7 @@ from importlib import resources
 from itertools import groupby, pairwise
 from statistics import median
 
-from activities.documents.pdf_page import Page, Run, down, in_order, rows_of
+from activities.documents.pdf_page import Page, Run, in_order, rows_of, top_down
 from activities.documents.pdf_tables import table_at, with_ruled_tables
 from activities.text.normal_form import is_unspaced
 
@@ -99,8 +99,8 @@ class Line:
 
     def is_like(self, other: "Line") -> bool:
         """Tell whether its letters are as large as another's; those of fixed width differ in height."""
-        mixed = max(self.fixed, other.fixed) > 0.15
-        return abs(self.size - other.size) <= (0.3 if mixed else 0.08) * max(self.size, other.size)
+        is_mixed = max(self.fixed, other.fixed) > 0.15
+        return abs(self.size - other.size) <= (0.3 if is_mixed else 0.08) * max(self.size, other.size)
 
 
 @dataclass(slots=True)
@@ -123,54 +123,54 @@ class Block:
 
 def blocks_of(page: Page, body: float, gutters: Sequence[float]) -> Iterator[Block]:
     """Yield the blocks of a page in reading order. `gutters`: where most pages part their columns."""
-    beside: list[Run] = []
-    inside: list[Run] = []
+    texts: list[Run] = []
+    labels: list[Run] = []
     figures = page.figures
     for run in with_ruled_tables(page):
-        label = run.rotated or (
+        is_label = run.rotated or (
             any(figure.holds(run, AXIS if run.size < SMALL * body else 1.5) for figure in figures)
             and len(run.text.split()) < 7
             and not _CAPTION.match(run.text)
         )
-        (inside if label else beside).append(run)
-    if inside:
-        yield Block(Kind.LABELS, [Line([run]) for run in inside])
-    for column in columns(beside, gutters):
+        (labels if is_label else texts).append(run)
+    if labels:
+        yield Block(Kind.LABELS, [Line([run]) for run in labels])
+    for column in columns(texts, gutters):
         yield from _column_blocks(column, body)
 
 
 def columns(runs: Sequence[Run], gutters: Sequence[float]) -> Iterator[list[Run]]:
     """Yield the columns of a page one after the other, and what stands over several by itself."""
-    gutter = gutter_of(runs) or next((usual for usual in gutters if _parts(runs, usual)), None)
+    gutter = gutter_of(runs) or next((place for place in gutters if _is_gutter(runs, place)), None)
     if gutter is None:
         yield list(runs)
         return
-    over = {id(run) for run in runs if run.left < gutter - 1 and run.right > gutter + 1}
-    rest = [run for run in runs if id(run) not in over]
+    wide_ids = {id(run) for run in runs if run.left < gutter - 1 and run.right > gutter + 1}
+    narrow_runs = [run for run in runs if id(run) not in wide_ids]
     bands: list[Run] = []
-    for run in sorted((run for run in runs if id(run) in over), key=down):
+    for run in sorted((run for run in runs if id(run) in wide_ids), key=top_down):
         level = run.base + 0.3 * run.size
-        higher = [other for other in rest if other.base > level]
+        higher = [other for other in narrow_runs if other.base > level]
         if higher or not bands:
             yield from _bands(bands, higher, gutter, gutters)
             bands = []
-        bands += [run, *(other for other in rest if level - 0.6 * run.size <= other.base <= level)]
-        rest = [other for other in rest if other.base < level - 0.6 * run.size]
-    yield from _bands(bands, rest, gutter, gutters)
+        bands += [run, *(other for other in narrow_runs if level - 0.6 * run.size <= other.base <= level)]
+        narrow_runs = [other for other in narrow_runs if other.base < level - 0.6 * run.size]
+    yield from _bands(bands, narrow_runs, gutter, gutters)
 
 
 def _bands(
-    above: Sequence[Run], beside: Sequence[Run], gutter: float, gutters: Sequence[float]
+    head: Sequence[Run], runs: Sequence[Run], gutter: float, gutters: Sequence[float]
 ) -> Iterator[list[Run]]:
-    if above:
-        yield list(above)
-    for side in ([r for r in beside if r.right <= gutter + 1], [r for r in beside if r.right > gutter + 1]):
+    if head:
+        yield list(head)
+    for side in ([r for r in runs if r.right <= gutter + 1], [r for r in runs if r.right > gutter + 1]):
         if side:
             yield from columns(side, gutters)
 
 
 def gutters_of(runs: Sequence[Run]) -> list[float]:
-    """Where the columns of a page are parted, to the nearest point."""
+    """Return where the columns of a page are parted, to the nearest point."""
     gutter = gutter_of(runs)
     if gutter is None:
         return []
@@ -178,7 +178,7 @@ def gutters_of(runs: Sequence[Run]) -> list[float]:
     return [float(round(gutter)), *(place for side in sides for place in gutters_of(side))]
 
 
-def _parts(runs: Sequence[Run], gutter: float) -> bool:
+def _is_gutter(runs: Sequence[Run], gutter: float) -> bool:
     """Tell whether few runs of a part of a page go over the place where columns are parted elsewhere."""
     before = sum(run.right <= gutter + 1 for run in runs)
     after = sum(run.left >= gutter - 1 for run in runs)
@@ -199,22 +199,23 @@ def gutter_of(runs: Sequence[Run]) -> float | None:
             continue
         before = [run for run in runs if run.right < start]
         after = [run for run in runs if run.left >= start - 1]
-        over = len(runs) - len(before) - len(after)
-        if min(len(before), len(after)) < MIN_COLUMN_RUNS or over > 0.5 * min(len(before), len(after)):
+        crossings = len(runs) - len(before) - len(after)
+        smaller = min(len(before), len(after))
+        if smaller < MIN_COLUMN_RUNS or crossings > 0.5 * smaller:
             continue
         margin = sorted(run.right for run in before)[-max(1, len(before) // 3) :][0]
         if start - margin < MIN_GUTTER * size:
             continue
         aligned = sum(abs(run.left - start) < 2 for run in after)
-        score = aligned - 2 * over
+        score = aligned - 2 * crossings
         if best is None or score > best[0]:
             best = (score, start, before, after)
     if best is None:
         return None
     _, start, *sides = best
     for side in sides:
-        long = [len(run.text) for run in side if len(run.text) >= MIN_COLUMN_CHARS]
-        if len(long) < MIN_COLUMN_RUNS or sum(long) < MIN_LONG * sum(len(run.text) for run in side):
+        lengths = [len(run.text) for run in side if len(run.text) >= MIN_COLUMN_CHARS]
+        if len(lengths) < MIN_COLUMN_RUNS or sum(lengths) < MIN_LONG * sum(len(run.text) for run in side):
             return None
     return start - 1.5
 
@@ -222,31 +223,32 @@ def gutter_of(runs: Sequence[Run]) -> float | None:
 def _column_blocks(runs: Sequence[Run], body: float) -> Iterator[Block]:
     rows = rows_of(runs)
     place = 0
-    loose: list[Line] = []
+    loose_lines: list[Line] = []
     while place < len(rows):
         end, table = table_at(rows, place)
-        ruled = next((run for run in rows[place] if run.rows), None)
-        if ruled is not None:
-            yield from _line_blocks(loose, body)
-            loose = [Line(beside)] if (beside := [run for run in rows[place] if run is not ruled]) else []
-            yield Block(Kind.TABLE, [Line([ruled])], rows=ruled.rows)
+        ruled_run = next((run for run in rows[place] if run.rows), None)
+        if ruled_run is not None:
+            yield from _line_blocks(loose_lines, body)
+            cells = [run for run in rows[place] if run is not ruled_run]
+            loose_lines = [Line(cells)] if cells else []
+            yield Block(Kind.TABLE, [Line([ruled_run])], rows=ruled_run.rows)
             place += 1
             continue
         if table is None:
-            loose.append(Line(rows[place]))
+            loose_lines.append(Line(rows[place]))
             place += 1
             continue
-        yield from _line_blocks(loose, body)
-        loose = []
+        yield from _line_blocks(loose_lines, body)
+        loose_lines = []
         lines = [Line(row) for row in rows[place:end]]
         yield Block(Kind.TABLE, lines, rows=table)
         place = end
-    yield from _line_blocks(loose, body)
+    yield from _line_blocks(loose_lines, body)
 
 
 def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
     """Yield the blocks of lines below each other."""
-    lines, notes = _without_margins(lines)
+    lines, notes = _split_margins(lines)
     if not lines:
         return
     right = sorted(line.right for line in lines)[-max(1, len(lines) // 5) :][0]
@@ -257,12 +259,12 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
     kinds = [_kind_of(line, body, left) for line in lines]
     for n, line in enumerate(lines):  # a numerator or a limit that stands on a line of its own
         if kinds[n] is Kind.PROSE and Kind.FORMULA in kinds[max(0, n - 1) : n + 2]:
-            apart = line.left > left + 1.5 * line.size and not _words(line)
-            kinds[n] = Kind.FORMULA if apart else Kind.PROSE
+            is_apart = line.left > left + 1.5 * line.size and not _words(line)
+            kinds[n] = Kind.FORMULA if is_apart else Kind.PROSE
         if kinds[n] is Kind.FORMULA and n and kinds[n - 1] is Kind.PROSE:
             above = lines[n - 1]  # the last line of a paragraph, of which a formula is a part
-            beside = abs(line.left - above.left) < 1 and above.base - line.base < 1.2 * pitch
-            kinds[n] = Kind.PROSE if beside and above.right > right - 2 * line.size else Kind.FORMULA
+            is_below = abs(line.left - above.left) < 1 and above.base - line.base < 1.2 * pitch
+            kinds[n] = Kind.PROSE if is_below and above.right > right - 2 * line.size else Kind.FORMULA
     blocks = [Block(kinds[0], [lines[0]], right=right)]
     for above, line, kind in zip(lines, lines[1:], kinds[1:], strict=False):
         if _begins(blocks[-1], above, line, kind, pitch, right):
@@ -286,36 +288,37 @@ def _notes_above(base: float, notes: list[Line]) -> Iterator[Block]:
 
 def _edges(lines: Sequence[Line]) -> tuple[float, float]:
     """Return where the running text of a column begins and ends, beside which are notes in the margin."""
-    long = [run for line in lines for run in line.runs if len(run.text) >= MIN_COLUMN_CHARS]
-    least = max(3, len(long) / 6)
+    runs = [run for line in lines for run in line.runs if len(run.text) >= MIN_COLUMN_CHARS]
+    minimum = max(3, len(runs) / 6)
 
-    def usual(places: list[float]) -> list[float]:
-        return [p for p in places if bisect(places, p + 2) - bisect(places, p - 2) >= least]
+    def frequent(places: list[float]) -> list[float]:
+        return [place for place in places if bisect(places, place + 2) - bisect(places, place - 2) >= minimum]
 
-    starts, ends = usual(sorted(run.left for run in long)), usual(sorted(run.right for run in long))
+    starts = frequent(sorted(run.left for run in runs))
+    ends = frequent(sorted(run.right for run in runs))
     return min(starts, default=-math.inf), max(ends, default=math.inf)
 
 
-def _without_margins(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
+def _split_margins(lines: Sequence[Line]) -> tuple[list[Line], list[Line]]:
     """Return lines without the words in the margins, and these."""
     left, right = _edges(lines)
-    within: list[Line] = []
+    texts: list[Line] = []
     notes: list[Line] = []
-    named = 0
+    count = 0
     """Lines with words beside them."""
     for line in lines:
-        beside = [r for r in line.runs if r.right < left - 0.3 * r.size or r.left > right + r.size]
-        named += len(beside) < len(line.runs) and any(map(str.isalpha, "".join(r.text for r in beside)))
-        if not beside or not _is_worded(Line(beside)):
-            within.append(line)
+        margin = [r for r in line.runs if r.right < left - 0.3 * r.size or r.left > right + r.size]
+        count += len(margin) < len(line.runs) and any(map(str.isalpha, "".join(r.text for r in margin)))
+        if not margin or not _has_word(Line(margin)):
+            texts.append(line)
             continue
-        notes += (Line([*some]) for _, some in groupby(sorted(beside, key=down), lambda run: run.base))
-        if len(beside) < len(line.runs):
-            within.append(Line([run for run in line.runs if run not in beside]))
-    return (within, notes) if 0 < named <= len(lines) / 3 else ([*lines], [])  # more are the cells of rows
+        notes += (Line([*group]) for _, group in groupby(sorted(margin, key=top_down), lambda run: run.base))
+        if len(margin) < len(line.runs):
+            texts.append(Line([run for run in line.runs if run not in margin]))
+    return (texts, notes) if 0 < count <= len(lines) / 3 else ([*lines], [])  # more are the cells of rows
 
 
-def _is_worded(line: Line) -> bool:
+def _has_word(line: Line) -> bool:
     return any(sum(map(str.isalpha, word)) > 2 for word in line.text.split())
 
 
@@ -325,7 +328,7 @@ def _words(line: Line) -> int:
     return letters // 2 + sum(
         len(word) > (2 if run.math < 0.5 else 3) and word.isalpha() and word not in _FUNCTIONS
         for run in line.runs
-        for word in (shown.strip(",.;:()") for shown in run.text.split())
+        for word in (part.strip(",.;:()") for part in run.text.split())
     )
 
 
@@ -339,12 +342,12 @@ def _kind_of(line: Line, body: float, left: float) -> Kind:
         return Kind.CODE
     is_equation = bool(_EQUATION.search(text))
     words = _words(line) if line.math or is_equation else 3
-    centred = not words and line.left > left + 1.5 * line.size
+    is_centred = not words and line.left > left + 1.5 * line.size
     has_number = _EQUATION_NUMBER.fullmatch(line.runs[-1].text)
     if words < 3 and (
         line.math > 0.3
-        or (centred and line.math)
-        or (is_equation and (has_number or line.math > 0.1 or centred))
+        or (is_centred and line.math)
+        or (is_equation and (has_number or line.math > 0.1 or is_centred))
     ):
         return Kind.FORMULA
     is_short = len(text) < 90 and not STOP.search(text)
@@ -358,50 +361,50 @@ def _kind_of(line: Line, body: float, left: float) -> Kind:
 def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, right: float) -> bool:
     """Tell whether a line begins a block of its own."""
     step = above.base - line.base
-    apart = step > 1.35 * max(pitch, 1.1 * min(above.size, line.size))
+    is_apart = step > 1.35 * max(pitch, 1.1 * min(above.size, line.size))
     if kind is Kind.CAPTION:
         return True
     if block.kind is Kind.CAPTION:
-        return apart or not line.is_like(block.first)
-    running = block.kind is Kind.PROSE or (block.kind is Kind.HEADING and len(block.lines) > 1)
-    if running and kind is Kind.CODE and not apart:
-        inside = abs(line.left - above.left) < line.size and not _ended(above, right)
-        if inside and above.right > right - 8 * line.size and above.fixed < 0.85:
+        return is_apart or not line.is_like(block.first)
+    is_running = block.kind is Kind.PROSE or (block.kind is Kind.HEADING and len(block.lines) > 1)
+    if is_running and kind is Kind.CODE and not is_apart:
+        is_aligned = abs(line.left - above.left) < line.size and not _has_ended(above, right)
+        if is_aligned and above.right > right - 8 * line.size and above.fixed < 0.85:
             return False  # the words of a program at the end of a paragraph
     if kind is not block.kind:
         # a line of prose may end in a formula or a heading-like word in bold
-        bold_inside = {kind, block.kind} == {Kind.HEADING, Kind.PROSE} and abs(line.size - above.size) < 0.3
-        runs_on = (
-            bold_inside
-            and not apart
+        is_bold_part = {kind, block.kind} == {Kind.HEADING, Kind.PROSE} and abs(line.size - above.size) < 0.3
+        continues = (
+            is_bold_part
+            and not is_apart
             and (
                 line.text[:1].islower()
                 or (line.bold and above.bold)
-                or (not _ended(above, right) and above.right > right - 2 * line.size)
+                or (not _has_ended(above, right) and above.right > right - 2 * line.size)
             )
         )
-        return not runs_on
+        return not continues
     word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
     width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
     fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
     if is_unspaced(above.text[-1:]) and fits:
         return True
     if kind is Kind.HEADING:
-        return apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
+        return is_apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
     if kind in (Kind.CODE, Kind.CONTENTS, Kind.FORMULA):
         return kind is not Kind.CONTENTS and step > 2.2 * pitch
-    if apart or not line.is_like(above):
+    if is_apart or not line.is_like(above):
         return True
     is_item = _ITEM.match(block.first.text)
-    step_in = (line.left - above.left) / line.size
-    if step_in < -0.8 and abs(line.left - block.first.left) < 0.2 * line.size:
+    indent = (line.left - above.left) / line.size
+    if indent < -0.8 and abs(line.left - block.first.left) < 0.2 * line.size:
         return True  # the next of several items whose further lines are indented
     if is_item and line.left > block.first.left + 0.8 * line.size:
         return bool(_ITEM.match(line.text))  # it is indented as the further lines of an item are
-    if step_in > 0.8 and above.left < block.first.left + 1 and STOP.search(above.text):
+    if indent > 0.8 and above.left < block.first.left + 1 and STOP.search(above.text):
         return True
     if (
-        (_ITEM.match(line.text) and (is_item or _ended(above, right)))
+        (_ITEM.match(line.text) and (is_item or _has_ended(above, right)))
         or (above.has_gap and line.has_gap)  # rows of cells
         or (_FIELD.match(above.text) and _FIELD.match(line.text))
         or (_NOTE_MARK.match(line.text) and _NOTE_MARK.match(block.first.text))
@@ -418,7 +421,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     return fits and (is_stopped or (above.right < line.right - 3 * line.size and above.text[-1:].isalpha()))
 
 
-def _ended(line: Line, right: float) -> bool:
+def _has_ended(line: Line, right: float) -> bool:
     return (
         bool(STOP.search(line.text)) or line.text.endswith((":", ";")) or line.right < right - 6 * line.size
     )

@@ -14,7 +14,7 @@ import pypdfium2.raw as pdfium
 from pypdfium2 import PdfDocument, PdfPage
 
 from activities.documents.blocks import script
-from activities.documents.pdf_characters import NO_LETTER, Piece, characters, mended
+from activities.documents.pdf_characters import NO_LETTER, Piece, characters, mend
 from activities.documents.pdf_page import (
     RULE,
     SMALLER,
@@ -22,9 +22,9 @@ from activities.documents.pdf_page import (
     Box,
     Page,
     Run,
-    around,
-    down,
+    frame_of,
     is_right_to_left,
+    top_down,
 )
 
 _Raw = Any
@@ -100,12 +100,12 @@ class _Word:
             return self.pieces[0].text
 
         def place(piece: Piece) -> str:
-            off = piece.base - base
-            if piece.size > SMALLER * size or abs(off) < RAISED * size:
+            offset = piece.base - base
+            if piece.size > SMALLER * size or abs(offset) < RAISED * size:
                 return ""
-            return "sup" if off > 0 else "sub"
+            return "sup" if offset > 0 else "sub"
 
-        parts = ((kind, "".join(piece.text for piece in some)) for kind, some in groupby(self.pieces, place))
+        parts = ((kind, "".join(piece.text for piece in part)) for kind, part in groupby(self.pieces, place))
         return "".join(script(text, kind) if kind else text for kind, text in parts)
 
 
@@ -136,7 +136,7 @@ def read_page(document: PdfDocument, number: int) -> Page:
 def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
     """Return the runs of a page, none of which goes over one of the upright rules."""
     runs: list[Run] = []
-    some: list[_Word] = []
+    words: list[_Word] = []
     largest: _Word | None = None
     texts = page.get_textpage()
     try:
@@ -144,21 +144,21 @@ def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
         mirrored = is_right_to_left(text)
         for word in _words_of(texts.raw, text, mirrored=mirrored):
             if largest is not None and (
-                not _goes_on(some[-1], largest, word)
-                or (bars and _is_parted(some[-1], word, bars, mirrored=mirrored))
+                not _continues(words[-1], largest, word)
+                or (bars and _is_parted(words[-1], word, bars, mirrored=mirrored))
             ):
-                runs.append(_run(some, mirrored=mirrored))
-                some, largest = [], None
-            some.append(word)
+                runs.append(_run(words, mirrored=mirrored))
+                words, largest = [], None
+            words.append(word)
             largest = word if largest is None or word.size > largest.size else largest
     finally:
         texts.close()
-    if some:
-        runs.append(_run(some, mirrored=mirrored))
-    if mirrored and _are_inverted(" ".join(run.text for run in sorted(runs, key=down))):
+    if words:
+        runs.append(_run(words, mirrored=mirrored))
+    if mirrored and _are_inverted(" ".join(run.text for run in sorted(runs, key=top_down))):
         for run in runs:
-            words = run.text.split(" ")
-            run.text = " ".join(w if _LATIN.search(w) else w.translate(_OTHER_BRACKETS) for w in words)
+            parts = run.text.split(" ")
+            run.text = " ".join(w if _LATIN.search(w) else w.translate(_OTHER_BRACKETS) for w in parts)
     return runs
 
 
@@ -191,20 +191,20 @@ def _drawings(page: PdfPage) -> tuple[list[Box], list[Box], list[Box]]:
     """Return the places of the figures of a page, its rules, and what may be bullets."""
     width, height = page.get_size()
     boxes: list[Box] = []
-    drawn: list[Box] = []
+    shapes: list[Box] = []
     for kind, box in _objects(page):
         if kind == pdfium.FPDF_PAGEOBJ_TEXT:
             continue
-        wide, high = box.right - box.left, box.top - box.bottom
-        if wide > 0.9 * width and high > 0.7 * height:
+        box_width, box_height = box.right - box.left, box.top - box.bottom
+        if box_width > 0.9 * width and box_height > 0.7 * height:
             continue  # a background
         if kind == pdfium.FPDF_PAGEOBJ_PATH:
-            drawn.append(box)
-        elif wide > MIN_SIDE and high > MIN_SIDE:
+            shapes.append(box)
+        elif box_width > MIN_SIDE and box_height > MIN_SIDE:
             boxes.append(box)
-    rules = [box for box in drawn if min(box.right - box.left, box.top - box.bottom) <= RULE]
-    round_ones = [b for b in drawn if abs(b.right - b.left - b.top + b.bottom) < 0.2 and b.top - b.bottom < 8]
-    return [*boxes, *_clusters(drawn)], rules[:MAX_RULES], round_ones[:MAX_RULES]
+    rules = [box for box in shapes if min(box.right - box.left, box.top - box.bottom) <= RULE]
+    bullets = [b for b in shapes if abs(b.right - b.left - b.top + b.bottom) < 0.2 and b.top - b.bottom < 8]
+    return [*boxes, *_clusters(shapes)], rules[:MAX_RULES], bullets[:MAX_RULES]
 
 
 def _objects(page: PdfPage) -> Iterator[tuple[int, Box]]:
@@ -216,22 +216,22 @@ def _objects(page: PdfPage) -> Iterator[tuple[int, Box]]:
             yield pdfium.FPDFPageObj_GetType(item), Box(*(side.value for side in sides))
 
 
-def _clusters(drawn: Sequence[Box]) -> Iterator[Box]:
-    """Where many lines and areas are drawn beside each other, and not only rules from side to side."""
-    some: list[Box] = []
-    for box in [*sorted(drawn, key=lambda box: -box.top), None]:
-        if box is not None and (not some or box.top > min(other.bottom for other in some[-50:]) - 12):
-            some.append(box)
+def _clusters(boxes: Sequence[Box]) -> Iterator[Box]:
+    """Yield where many lines and areas are drawn beside each other, and not only rules from side to side."""
+    cluster: list[Box] = []
+    for box in [*sorted(boxes, key=lambda box: -box.top), None]:
+        if box is not None and (not cluster or box.top > min(other.bottom for other in cluster[-50:]) - 12):
+            cluster.append(box)
             continue
         # areas below each other from one side to the other are the background of words
-        sides = Counter((round(b.left), round(b.right)) for b in some)
-        single = [b for b in some if sides[round(b.left), round(b.right)] == 1]
+        sides = Counter((round(b.left), round(b.right)) for b in cluster)
+        single = [b for b in cluster if sides[round(b.left), round(b.right)] == 1]
         thick = [b for b in single if 2 < b.top - b.bottom < 200 and b.right - b.left > 2]
-        if len(some) >= MIN_DRAWN and len(thick) >= MIN_DRAWN / 2:
-            whole = around(some)
-            if min(whole.right - whole.left, whole.top - whole.bottom) > MIN_SIDE:
-                yield whole
-        some = [box] if box is not None else []
+        if len(cluster) >= MIN_DRAWN and len(thick) >= MIN_DRAWN / 2:
+            frame = frame_of(cluster)
+            if min(frame.right - frame.left, frame.top - frame.bottom) > MIN_SIDE:
+                yield frame
+        cluster = [box] if box is not None else []
 
 
 def _fixed_fonts(raw: _Raw, text: str, piece_of: Callable[..., Piece]) -> frozenset[int]:
@@ -242,8 +242,8 @@ def _fixed_fonts(raw: _Raw, text: str, piece_of: Callable[..., Piece]) -> frozen
             widths[_font_of(raw, number)].setdefault(letter, (piece.right - piece.left) / piece.size)
     return frozenset(
         font
-        for font, each in widths.items()
-        if len(each) >= MIN_MEASURED and max(each.values()) < 1.1 * min(each.values())
+        for font, row in widths.items()
+        if len(row) >= MIN_MEASURED and max(row.values()) < 1.1 * min(row.values())
     )
 
 
@@ -263,10 +263,10 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
     """Yield the words of a page; those of an even line that stand beside each other as one."""
     matrix, box = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
     to_box, get_box = ctypes.byref(box), pdfium.FPDFText_GetLooseCharBox
-    turned = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
+    turns = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
     name = ctypes.create_string_buffer(128)
-    piece_of = _pieces(raw, turned, mirrored=mirrored)
-    text = mended(text, raw, piece_of)
+    piece_of = _pieces(raw, turns, mirrored=mirrored)
+    text = mend(text, raw, piece_of)
     fixed_fonts = cache(partial(_fixed_fonts, raw, text, piece_of))
 
     def font_and_angle(number: int) -> tuple[_Font, float]:
@@ -277,7 +277,7 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
         angle = pdfium.FPDFText_GetCharAngle(raw, number)
         if angle and pdfium.FPDFText_GetMatrix(raw, number, matrix) and matrix.a > 0 and not matrix.b:
             angle = 0.0  # letters that lean, as italics do
-        return font, angle - turned * math.pi / 2
+        return font, angle - turns * math.pi / 2
 
     def sides(first: int, end: int) -> tuple[float, float]:
         """Return where a word of a line across begins and ends."""
@@ -286,26 +286,26 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
         get_box(raw, end - 1, to_box)
         return (-box.right, -left) if mirrored else (left, box.right)
 
-    def parted(first: int, end: int) -> Iterator[_Word]:
+    def parts_of(first: int, end: int) -> Iterator[_Word]:
         """Yield a word, or its parts where its letters stand apart."""
         word = text[first:end]
         font, angle = font_and_angle(first + _first_letter(word))
-        whole = (
+        is_whole = (
             not font.large
             and not _SINGLE.search(word)
             and pdfium.FPDFText_CountRects(raw, first, end - first) == 1
         )
         pieces: list[Piece] = []
-        parts = [(first, end)] if whole else [(number, number + 1) for number in range(first, end)]
-        if not whole and _is_written_left(word):
-            parts = _to_the_left(parts, raw, piece_of, 1 if mirrored else -1)
+        parts = [(first, end)] if is_whole else [(number, number + 1) for number in range(first, end)]
+        if not is_whole and _is_written_left(word):
+            parts = _order_leftward(parts, raw, piece_of, 1 if mirrored else -1)
         for start, stop in parts:
             if text[start] == NO_LETTER:
                 continue
             piece = piece_of(start, stop, text[start:stop])
-            if not whole:
+            if not is_whole:
                 letter_font, letter_angle = font_and_angle(start)
-                if not turned and (letter_font.large or piece.text == "√"):
+                if not turns and (letter_font.large or piece.text == "√"):
                     piece = _large_symbol(raw, start, piece)
                 if (
                     pieces
@@ -323,22 +323,22 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
         words = [*_VISIBLE.finditer(text, *line.span())]
         if not words:
             continue
-        first, *others = words
+        first, *rest = words
         font, angle = font_and_angle(first.start() + _first_letter(first[0]))
         # the words of one text object have one font and stand on one line
         is_even = (
-            not (turned or font.large or _is_rotated(angle))
+            not (turns or font.large or _is_rotated(angle))
             and (is_plain or not _SINGLE.search(line[0]))
             and pdfium.FPDFText_CountRects(raw, line.start(), len(line[0])) == 1
         )
         if not is_even:
             for match in words:
-                yield from parted(*match.span())
+                yield from parts_of(*match.span())
             continue
         _, left, right, base, size = piece_of(*first.span())
         row = [first[0]]
         """Words that stand beside each other."""
-        for match in others:
+        for match in rest:
             begin, end = sides(*match.span())
             if not font.fixed and -0.3 * size < begin - right < GAP * size:
                 row.append(match[0])
@@ -349,7 +349,7 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
         yield _Word([Piece(" ".join(row), left, right, base, size)], font, angle)
 
 
-def _to_the_left(
+def _order_leftward(
     parts: Sequence[tuple[int, int]],
     raw: _Raw,
     piece_of: Callable[..., Piece],
@@ -363,7 +363,7 @@ def _to_the_left(
     places = {part: sign * piece_of(*part).left for part in parts}
     if len({ctypes.addressof(item.contents) for item in items if item}) > 1:
         parts = sorted(parts, key=lambda part: places[part])
-    glyphs = (list(some) for _, some in groupby(parts, lambda part: places[part]))
+    glyphs = (list(group) for _, group in groupby(parts, lambda part: places[part]))
     return [part for glyph in glyphs for part in reversed(glyph)]
 
 
@@ -409,10 +409,10 @@ def _large_symbol(raw: _Raw, number: int, piece: Piece) -> Piece:
 
 
 def _quarter_turns(angles: Iterable[float]) -> int:
-    """By how many quarters most of the text of a page is turned."""
+    """Return by how many quarters most of the text of a page is turned."""
     counts = Counter(round(angle / (math.pi / 2)) % 4 for angle in angles)
-    turns, often = max(counts.items(), key=lambda item: item[1], default=(0, 0))
-    return turns if 2 * often > counts.total() else 0
+    turns, count = max(counts.items(), key=lambda item: item[1], default=(0, 0))
+    return turns if 2 * count > counts.total() else 0
 
 
 def _is_rotated(angle: float) -> bool:
@@ -426,7 +426,7 @@ def _font(name: bytes) -> _Font:
     return _Font(*(bool(kind.search(plain)) for kind in (_MATH, _FIXED, _BOLD, _LARGE)))
 
 
-def _goes_on(before: _Word, largest: _Word, word: _Word) -> bool:
+def _continues(before: _Word, largest: _Word, word: _Word) -> bool:
     """Tell whether a word stands beside the last one of a run, of which one word is the largest."""
     size = max(before.size, word.size)
     is_raised = word.size < SMALLER * largest.size or (
@@ -442,33 +442,33 @@ def _goes_on(before: _Word, largest: _Word, word: _Word) -> bool:
 def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
     first = words[0]
     if len(words) == len(first.pieces) == 1:  # as most are
-        kind, size, rotated = first.font, round(first.size, 1), _is_rotated(first.angle)
+        font, size, rotated = first.font, round(first.size, 1), _is_rotated(first.angle)
         place = (first.left, first.right, first.base, size)
-        return Run(first.pieces[0].text, *place, kind.math, kind.fixed, kind.bold, rotated, mirrored)
+        return Run(first.pieces[0].text, *place, font.math, font.fixed, font.bold, rotated, mirrored)
     plain = [word for word in words if not word.font.fixed]  # letters of fixed width are smaller
     pieces = [piece for word in plain or words for piece in word.pieces]
     counts = Counter[float]()
     for piece in pieces:
         counts[round(piece.size, 1)] += len(piece.text)
-    size = max(counts, key=lambda some: (counts[some], some))
+    size = max(counts, key=lambda height: (counts[height], height))
     largest = max(counts)
     if counts[largest] * 3 > counts.total():
         size = largest
     base = next(piece.base for piece in pieces if round(piece.size, 1) == size)
     text = ""
-    end, fixed, last = first.left, False, first.size
+    end, fixed, last_size = first.left, False, first.size
     for word in words:
-        shown = word.text(size, base)
+        letters = word.text(size, base)
         gap = word.left - end
-        glued = not text or (min(word.size, last) < SMALLER * size and gap < 0.12 * size)
+        is_glued = not text or (min(word.size, last_size) < SMALLER * size and gap < 0.12 * size)
         if fixed and word.font.fixed:  # the symbols of a program are drawn apart without a blank
-            glued = gap < MIN_BLANK * max((word.right - word.left) / word.length, 0.4 * word.size)
-        text += shown if glued else f" {shown}"
-        end, fixed, last = word.right, word.font.fixed, word.size
+            is_glued = gap < MIN_BLANK * max((word.right - word.left) / word.length, 0.4 * word.size)
+        text += letters if is_glued else f" {letters}"
+        end, fixed, last_size = word.right, word.font.fixed, word.size
     length = sum(word.length for word in words)
 
-    def share(kind: str) -> float:
-        return sum(word.length for word in words if getattr(word.font, kind)) / length
+    def share(font: str) -> float:
+        return sum(word.length for word in words if getattr(word.font, font)) / length
 
     return Run(
         text=text,

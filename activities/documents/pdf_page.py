@@ -73,11 +73,11 @@ class Page:
 
     def take(self, runs: Iterable[Run]) -> None:
         """Take runs off the page."""
-        taken = set(map(id, runs))
-        self.runs = [run for run in self.runs if id(run) not in taken]
+        ids = set(map(id, runs))
+        self.runs = [run for run in self.runs if id(run) not in ids]
 
 
-def around(boxes: Iterable[Box]) -> Box:
+def frame_of(boxes: Iterable[Box]) -> Box:
     """Return the smallest box around others."""
     lefts, bottoms, rights, tops = zip(*map(astuple, boxes), strict=True)
     return Box(min(lefts), min(bottoms), max(rights), max(tops))
@@ -96,12 +96,12 @@ def in_order(words: str, *, mirrored: bool) -> str:
     def is_against(word: str) -> bool:
         return any(map(str.isalpha, word)) and is_right_to_left(word) != mirrored
 
-    groups = ((against, list(some)) for against, some in groupby(words.split(" "), is_against))
-    text = " ".join(word for against, some in groups for word in (some[::-1] if against else some))
+    groups = ((is_reversed, list(group)) for is_reversed, group in groupby(words.split(" "), is_against))
+    text = " ".join(word for is_reversed, group in groups for word in (group[::-1] if is_reversed else group))
     return _CLOSING.sub(r"\1", _OPENING.sub(r" \1", text)).strip() if mirrored else text
 
 
-def down(run: Run) -> tuple[float, float]:
+def top_down(run: Run) -> tuple[float, float]:
     """Order runs from the top, and from the left on one line."""
     return -run.base, run.left
 
@@ -110,7 +110,7 @@ def rows_of(runs: Sequence[Run]) -> list[list[Run]]:
     """Return runs of a column by the lines on which they stand, from the top."""
     rows: list[list[Run]] = []
     largest: Run | None = None
-    for run in sorted(runs, key=down):
+    for run in sorted(runs, key=top_down):
         if largest is None or not _is_beside(largest, run):
             rows.append([])
             largest = None

@@ -32,7 +32,7 @@ _TEXT = (Kind.PROSE, Kind.FORMULA, Kind.NOTE, Kind.CODE)
 
 def mark_parts(blocks: Sequence[Block], body: float) -> None:
     """Give blocks that are no running text their kind. `body`: the size of the letters of running text."""
-    for section in (*_sections(blocks), *_numbered(blocks)):
+    for section in (*_sections(blocks), *_numbered_lists(blocks)):
         _mark_references(section)
     if all(block.kind is not Kind.PROSE for block in blocks):  # a document that is nothing but a list
         for block in blocks:
@@ -57,14 +57,14 @@ def _sections(blocks: Sequence[Block]) -> Iterator[list[Block]]:
     yield section
 
 
-def _numbered(blocks: Sequence[Block]) -> Iterator[list[Block]]:
+def _numbered_lists(blocks: Sequence[Block]) -> Iterator[list[Block]]:
     """Yield the blocks that count up from one number in brackets to the last, under whatever heading."""
     texts = [block for block in blocks if block.kind in _TEXT]
     places = [(n, int(m[1])) for n, block in enumerate(texts) if (m := _BRACKETED.match(block.first.text))]
     start = 0
     for end in range(1, len(places) + 1):
-        (place, number), (after, next_number) = places[end - 1], (*places, (math.inf, 0))[end]
-        if next_number != number + 1 or after - place > 2:  # an entry may go on in the next column
+        (place, number), (next_place, next_number) = places[end - 1], (*places, (math.inf, 0))[end]
+        if next_number != number + 1 or next_place - place > 2:  # an entry may go on in the next column
             yield texts[places[start][0] : place + 1]
             start = end
 
@@ -72,8 +72,8 @@ def _numbered(blocks: Sequence[Block]) -> Iterator[list[Block]]:
 def _mark_references(section: Sequence[Block]) -> None:
     entries = [_is_entry(block) for block in section]
     letters = [sum(len(line.text) for line in block.lines) for block in section]
-    of_entries = sum(count for count, entry in zip(letters, entries, strict=True) if entry)
-    if sum(entries) >= MIN_ENTRIES and of_entries >= ENTRIES_SHARE * sum(letters):
+    entry_letters = sum(count for count, is_entry in zip(letters, entries, strict=True) if is_entry)
+    if sum(entries) >= MIN_ENTRIES and entry_letters >= ENTRIES_SHARE * sum(letters):
         for block in section[entries.index(True) :]:
             block.kind = Kind.REFERENCES
 
@@ -91,31 +91,31 @@ def _is_entry(block: Block) -> bool:
 
 def _mark_contents(blocks: Sequence[Block]) -> None:
     run: list[Block] = []
-    begun: list[Block] = []
+    pending: list[Block] = []
     """The first line of an entry, whose number stands at the end of the next."""
     for block in [*blocks, None]:
         if block is not None and block.kind in (Kind.PROSE, Kind.HEADING, Kind.CONTENTS):
             ends = sum(bool(_LAST_NUMBER.search(line.text)) for line in block.lines)
             if 2 * ends >= len(block.lines):
-                run += [*begun, block]
-                begun = []
+                run += [*pending, block]
+                pending = []
                 continue
-            if run and not begun and len(block.lines) == 1 and not block.first.text.endswith("."):
-                begun.append(block)
+            if run and not pending and len(block.lines) == 1 and not block.first.text.endswith("."):
+                pending.append(block)
                 continue
         elif block is not None and block.kind is Kind.LABELS:
             continue
         if _is_contents(run):
             for entry in run:
                 entry.kind = Kind.CONTENTS
-        run, begun = [], []
+        run, pending = [], []
 
 
 def _is_contents(run: Sequence[Block]) -> bool:
     lines = [line.text for block in run for line in block.lines]
     numbers = [int(m[1]) for line in lines if (m := _LAST_NUMBER.search(line)) and m[1].isdigit()]
-    rising = sum(before <= after for before, after in pairwise(numbers))
-    return len(numbers) >= MIN_CONTENTS and rising >= 0.9 * (len(numbers) - 1)
+    rising_count = sum(before <= after for before, after in pairwise(numbers))
+    return len(numbers) >= MIN_CONTENTS and rising_count >= 0.9 * (len(numbers) - 1)
 
 
 def _mark_notes(page: Sequence[Block], body: float) -> None:
@@ -123,11 +123,11 @@ def _mark_notes(page: Sequence[Block], body: float) -> None:
     for block in page:
         if block.kind is not Kind.PROSE or block.first.size > NOTE * body:
             continue
-        below = any(
+        has_text_below = any(
             other.first.base < block.last.base
             and other.first.left < block.right
             and block.first.left < other.right
             for other in texts
         )
-        if texts and not below:
+        if texts and not has_text_below:
             block.kind = Kind.NOTE

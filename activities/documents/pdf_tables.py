@@ -9,7 +9,7 @@ from statistics import median
 from typing import NamedTuple
 
 from activities.documents import tables
-from activities.documents.pdf_page import HYPHEN, RULE, Box, Page, Run, around, in_order, rows_of
+from activities.documents.pdf_page import HYPHEN, RULE, Box, Page, Run, frame_of, in_order, rows_of
 
 MIN_ROWS = 3
 """Rows that a table without rules has at least, with its headings."""
@@ -47,32 +47,32 @@ class _Part(NamedTuple):
 def with_ruled_tables(page: Page) -> list[Run]:
     """Return the runs of a page, with one in the place of all those of a table between rules."""
     runs = list(page.runs)
-    across = _joined(rule for rule in page.rules if rule.top - rule.bottom <= RULE)
-    for some in _of_like_sides(across):
+    across = _join_rules(rule for rule in page.rules if rule.top - rule.bottom <= RULE)
+    for group in _groups_by_sides(across):
         parts: list[_Part] = []
         """Those that may be of one table."""
-        for high, low in pairwise(some):
-            more = _parts(runs, page, across, high, low)
+        for high, low in pairwise(group):
+            band = _parts(runs, page, across, high, low)
             is_grid = any(part.edges for part in parts)
-            if parts and not (more if is_grid else any(p.edges or _has_cells(p.rows) for p in more)):
-                runs, parts = _with_table(runs, parts, some[0]), []
-            parts += more
-        runs = _with_table(runs, parts, some[0])
+            if parts and not (band if is_grid else any(p.edges or _has_cells(p.rows) for p in band)):
+                runs, parts = _with_table(runs, parts, group[0]), []
+            parts += band
+        runs = _with_table(runs, parts, group[0])
     return runs
 
 
-def _joined(rules: Iterable[Box]) -> list[Box]:
+def _join_rules(rules: Iterable[Box]) -> list[Box]:
     """Return rules across from the top, those that are drawn cell by cell as one."""
-    whole: list[Box] = []
+    lines: list[Box] = []
     for rule in sorted(rules, key=lambda rule: (-round(rule.top), rule.left)):
-        if whole and abs(whole[-1].top - rule.top) < RULE / 2 and rule.left <= whole[-1].right + RULE:
-            whole[-1] = around((whole[-1], rule))
+        if lines and abs(lines[-1].top - rule.top) < RULE / 2 and rule.left <= lines[-1].right + RULE:
+            lines[-1] = frame_of((lines[-1], rule))
         else:
-            whole.append(rule)
-    return whole
+            lines.append(rule)
+    return lines
 
 
-def _of_like_sides(rules: Iterable[Box]) -> list[list[Box]]:
+def _groups_by_sides(rules: Iterable[Box]) -> list[list[Box]]:
     """Return rules across in groups that begin and end at the same places."""
     groups: list[list[Box]] = []
     for rule in (rule for rule in rules if rule.right - rule.left > MIN_WIDE):
@@ -87,37 +87,37 @@ def _of_like_sides(rules: Iterable[Box]) -> list[list[Box]]:
 
 def _parts(runs: Sequence[Run], page: Page, across: Sequence[Box], high: Box, low: Box) -> list[_Part]:
     """Return what stands between two rules where it may be of a table, parted by rules between its cells."""
-    left, right, wide = high.left, high.right, high.right - high.left
-    inside = [
+    left, right, width = high.left, high.right, high.right - high.left
+    inner_runs = [
         run
         for run in runs
         if left - RULE <= _middle(run) <= right + RULE and low.top <= run.base + run.size / 4 < high.bottom
     ]
-    rows = rows_of(inside)
-    if not rows or any(run.rows for run in inside):
+    rows = rows_of(inner_runs)
+    if not rows or any(run.rows for run in inner_runs):
         return []
     bases = [high.bottom, *(row[0].base for row in rows), low.top]
     step = max(above - below for above, below in pairwise(bases))
     is_close = (
-        step <= MAX_STEP * median(run.size for run in inside)
-        and all(run.right - run.left <= MAX_CELL * wide for run in inside)
+        step <= MAX_STEP * median(run.size for run in inner_runs)
+        and all(run.right - run.left <= MAX_CELL * width for run in inner_runs)
         and not any(figure.encloses(high) or figure.encloses(low) for figure in page.figures)
     )
     middle = (high.bottom + low.top) / 2
-    upright = sorted(
+    upright_places = sorted(
         rule.left
         for rule in page.rules
         if rule.right - rule.left <= RULE < rule.top - rule.bottom
         and rule.bottom < middle < rule.top
         and left + RULE < rule.left < right - RULE
     )
-    edges = [edge for before, edge in pairwise((-math.inf, *upright)) if edge - before > RULE]
+    edges = [edge for before, edge in pairwise((-math.inf, *upright_places)) if edge - before > RULE]
     if not edges:
         return [_Part(rows, edges, is_close)] if is_close else []
     levels = [
         rule.top
         for rule in across
-        if low.top < rule.bottom and rule.top < high.bottom and rule.right - rule.left >= MIN_RULED * wide
+        if low.top < rule.bottom and rule.top < high.bottom and rule.right - rule.left >= MIN_RULED * width
         if rule.right <= right + RULE
     ]
     bands = groupby(rows, lambda row: sum(row[0].base < level for level in levels))
@@ -134,19 +134,19 @@ def _with_table(runs: list[Run], parts: Sequence[_Part], rule: Box) -> list[Run]
         parts = parts[1:]  # a caption between two tables
     if len(parts) < 2:
         return runs
-    table = _of_cells(parts)
+    table = _table_of_cells(parts)
     if table is None and all(part.is_close for part in parts):
-        table = _of_columns([part.rows for part in parts])
+        table = _table_of_columns([part.rows for part in parts])
     if table is None:
         return runs
     cells = {id(run): run for part in parts for row in part.rows for run in row}
     top, size = max(run.base for run in cells.values()), median(run.size for run in cells.values())
     rows = list(table.lines())
-    made = Run(" ".join(rows), rule.left, rule.right, top, size, rows=rows)
-    return [*(run for run in runs if id(run) not in cells), made]
+    table_run = Run(" ".join(rows), rule.left, rule.right, top, size, rows=rows)
+    return [*(run for run in runs if id(run) not in cells), table_run]
 
 
-def _of_cells(parts: Sequence[_Part]) -> tables.Table | None:
+def _table_of_cells(parts: Sequence[_Part]) -> tables.Table | None:
     """Return a table with a row for each part, whose cells upright rules part."""
     edges = max((part.edges for part in parts), key=len)
     cells: list[list[list[Run]]] = []
@@ -160,28 +160,28 @@ def _of_cells(parts: Sequence[_Part]) -> tables.Table | None:
         return None
     if len(words) < MIN_FILLED * sum(map(len, grid)) or max(map(len, words)) > RULED_CHARS:
         return None
-    bold = [all(run.bold > 0.7 for cell in line for run in cell) for line in cells]
+    are_bold = [all(run.bold > 0.7 for cell in line for run in cell) for line in cells]
     first = next(n for n, part in enumerate(parts) if part.edges)
-    headings = tuple(grid[first]) if bold[first] and not all(bold) else ()
+    headings = tuple(grid[first]) if are_bold[first] and not all(are_bold) else ()
     return tables.from_rows([*grid[:first], *grid[first + bool(headings) :]], headings)
 
 
-def _of_columns(parts: Sequence[list[list[Run]]]) -> tables.Table | None:
+def _table_of_columns(parts: Sequence[list[list[Run]]]) -> tables.Table | None:
     """Return a table with a row for each line, whose headings stand in the first part."""
-    every = [row for part in parts for row in part]
-    body = every[len(parts[0]) :]
+    rows = [row for part in parts for row in part]
+    body = rows[len(parts[0]) :]
     spans = _spans(row for row in body if len(row) > 1)
     if len(body) < MIN_ROWS - 1 or len(spans) < 2 or all(run.fixed > 0.5 for row in body for run in row):
         return None  # a program in a frame is none
-    filled = _filled(body, spans)
-    heads = [_over(row, spans) for row in parts[0]]
-    again = any(name and name == row[n] for head in heads for n, name in enumerate(head) for row in filled)
-    if again or len(heads) > MAX_HEAD:  # rows like the others, with headings or without
-        return tables.from_rows(_filled(every, spans))
+    grid = _fill_rows(body, spans)
+    heads = [_headings_over(row, spans) for row in parts[0]]
+    is_row = any(name and name == row[n] for head in heads for n, name in enumerate(head) for row in grid)
+    if is_row or len(heads) > MAX_HEAD:  # rows like the others, with headings or without
+        return tables.from_rows(_fill_rows(rows, spans))
     names = tuple(" ".join(dict.fromkeys(filter(None, column))) for column in zip(*heads, strict=True))
     if sum(map(bool, names)) < len(spans) - 1:
         return None
-    return tables.from_rows(filled, names)
+    return tables.from_rows(grid, names)
 
 
 def _middle(run: Run) -> float:
@@ -201,7 +201,7 @@ def _has_rows(cell: Sequence[Run]) -> bool:
 
 
 def table_at(rows: Sequence[Sequence[Run]], start: int) -> tuple[int, list[str] | None]:
-    """Where the table ends that begins with a row, and its rows; None where none surely begins."""
+    """Return where the table ends that begins with a row, and its rows; None where none surely begins."""
     if len(rows[start]) < 2 or len(rows) > MAX_LINES:
         return start, None
     end = start
@@ -223,10 +223,10 @@ def _cells(run: Sequence[Sequence[Run]]) -> list[list[str]] | None:
     spans = _spans(run)
     if any(len(cell.text) > CELL_CHARS for line in run for cell in line):
         return None
-    rows = _filled(run, spans)
+    rows = _fill_rows(run, spans)
     columns_below = ([row[n] for row in rows[1:] if row[n]] for n in range(1, len(spans)))
-    valued = any(len(column) > 1 and all(map(_VALUE.match, column)) for column in columns_below)
-    return rows if valued and tables.has_headings(rows) else None
+    has_values = any(len(column) > 1 and all(map(_VALUE.match, column)) for column in columns_below)
+    return rows if has_values and tables.has_headings(rows) else None
 
 
 def _spans(rows: Iterable[Sequence[Run]]) -> list[tuple[float, float]]:
@@ -240,18 +240,18 @@ def _spans(rows: Iterable[Sequence[Run]]) -> list[tuple[float, float]]:
     return spans
 
 
-def _over(row: Sequence[Run], spans: Sequence[tuple[float, float]]) -> list[str]:
+def _headings_over(row: Sequence[Run], spans: Sequence[tuple[float, float]]) -> list[str]:
     """Return the headings of the columns in a row, of which one may stand over several columns."""
     cells = [""] * len(spans)
     for run in row:
         nearest = min(range(len(spans)), key=lambda n: abs(sum(spans[n]) / 2 - _middle(run)))
-        below = [n for n, (left, right) in enumerate(spans) if run.left < right and left < run.right]
-        for n in below or [nearest]:
+        places = [n for n, (left, right) in enumerate(spans) if run.left < right and left < run.right]
+        for n in places or [nearest]:
             cells[n] = f"{cells[n]} {_words([run])}".strip()
     return cells
 
 
-def _filled(lines: Sequence[Sequence[Run]], spans: Sequence[tuple[float, float]]) -> list[list[str]]:
+def _fill_rows(lines: Sequence[Sequence[Run]], spans: Sequence[tuple[float, float]]) -> list[list[str]]:
     """Return lines as rows of cells; a line that goes on with the cells above it belongs to their row."""
     rows: list[list[str]] = []
     for line in lines:
@@ -264,9 +264,9 @@ def _filled(lines: Sequence[Sequence[Run]], spans: Sequence[tuple[float, float]]
         if rows and row[0][:1].islower() and not any(row[1:]):
             rows[-1][0] += f" {row[0]}"
             continue
-        below = zip(rows[-1], row, strict=True) if rows and not row[0] else ()
+        pairs = zip(rows[-1], row, strict=True) if rows and not row[0] else ()
         # a value below a value begins a row, whose first cell is empty
-        if rows and not row[0] and not any(above and _VALUE.match(cell) for above, cell in below):
+        if rows and not row[0] and not any(above and _VALUE.match(cell) for above, cell in pairs):
             rows[-1] = [" ".join(filter(None, pair)) for pair in zip(rows[-1], row, strict=True)]
         else:
             rows.append(row)

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 from pydantic import BaseModel, JsonValue, TypeAdapter, ValidationError
 
 from activities.documents.blocks import HEADINGS, text_of
-from activities.documents.encodings import decode, decoded
+from activities.documents.encodings import decode, decode_text
 from activities.documents.html_page import html_text, html_tree, read_html
 from activities.documents.pdf import read_pdf
-from activities.documents.text import TITLE_CHARS, Text, Unreadable, tidied, whole
+from activities.documents.text import TITLE_CHARS, Text, Unreadable, new_text, tidy
 from activities.messages import counted
 
 if TYPE_CHECKING:
@@ -33,14 +33,14 @@ _DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
 
 def read_plain(data: bytes, charset: str = "") -> Text:
     """Return a text file; a first line that stands alone and is no sentence of a note is the title."""
-    text, cut = tidied(_DRAWN_LINE.sub("", decode(data, charset)))
-    first, _, rest = text.partition("\n")
-    stands_alone = bool(rest) and (rest.startswith("\n") or not rest.strip())
-    title = first.strip() if stands_alone and len(first.strip()) <= TITLE_CHARS else ""
-    if title.endswith((".", "!")) and len(rest) < NOTE_CHARS:
+    text, cut = tidy(_DRAWN_LINE.sub("", decode(data, charset)))
+    first_line, _, body = text.partition("\n")
+    stands_alone = bool(body) and (body.startswith("\n") or not body.strip())
+    title = first_line.strip() if stands_alone and len(first_line.strip()) <= TITLE_CHARS else ""
+    if title.endswith((".", "!")) and len(body) < NOTE_CHARS:
         title = ""  # it says something; titles of articles may end with a stop too
-    sent = letter_head(text)
-    return whole(text, sent.title or title, sent.authors, sent.meta, cut)
+    head = letter_head(text)
+    return new_text(text, head.title or title, head.authors, head.meta, cut)
 
 
 def read_page(body: bytes, kind: str, url: str) -> Text:
@@ -59,12 +59,12 @@ def read_mail(data: bytes) -> Text:
 
     message = BytesParser(EmailMessage, policy=policy.default).parsebytes(data)
     messages = [message, *(part for part in message.walk() if part.get_content_maintype() == "message")]
-    shown = [words for part in messages if (words := _message(part))]
-    text = "\n\n".join(shown)
+    texts = [words for part in messages if (words := _message(part))]
+    text = "\n\n".join(texts)
     names = [name for part in message.walk() if (name := part.get_filename())]
-    unread = f"{counted(len(names), 'attachment')} not read, save beside it: {', '.join(names)}"
-    sent = letter_head(text)
-    return whole(text, sent.title, sent.authors, sent.meta, unread if names else "")
+    note = f"{counted(len(names), 'attachment')} not read, save beside it: {', '.join(names)}"
+    head = letter_head(text)
+    return new_text(text, head.title, head.authors, head.meta, note if names else "")
 
 
 def _message(message: "MIMEPart") -> str:
@@ -86,7 +86,7 @@ def _content(body: "MIMEPart") -> str:
     data = body.get_payload(decode=True)
     if not isinstance(data, bytes) or data.isascii():
         return str(body.get_content())
-    return decoded(data, str(body.get_content_charset(""))).text.replace("\r\n", "\n")
+    return decode_text(data, str(body.get_content_charset(""))).text.replace("\r\n", "\n")
 
 
 def mailbox_messages(data: bytes) -> Iterator[bytes]:
@@ -114,14 +114,14 @@ def letter_head(text: str) -> Text:
     return Text("", headers["Subject"] or "", tuple(senders), date)
 
 
-def _day(sent: str) -> str:
+def _day(date_text: str) -> str:
     """Return the day of a message (`2024-05-13`); as it stands where that is no date of a message."""
     from email.utils import parsedate_to_datetime
 
-    for text in (sent, f"{sent} 00:00"):
+    for text in (date_text, f"{date_text} 00:00"):
         with suppress(ValueError):
             return parsedate_to_datetime(text).date().isoformat()
-    return " ".join(sent.split())
+    return " ".join(date_text.split())
 
 
 _Lines = str | list[str]
@@ -141,7 +141,7 @@ class _Notebook(BaseModel):
     cells: list[_Cell]
 
 
-def _shown(cell: _Cell) -> str:
+def _cell_text(cell: _Cell) -> str:
     plain = TypeAdapter(_Lines)
     parts = [cell.source]
     for output in cell.outputs:
@@ -159,17 +159,17 @@ def read_markdown(data: bytes) -> Text:
         page = html_tree(f"<p>{MarkdownIt('commonmark').render(source[:MAX_HEAD])}")
         title = next((text_of(element) for element in page.iter(*HEADINGS)), "")
     authors = re.split(r"[;,]", meta.get("authors", meta.get("author", "")))
-    return whole(source, title, authors, meta)
+    return new_text(source, title, authors, meta)
 
 
 def read_notebook(data: bytes) -> Text:
     """Return a Jupyter notebook (nbformat 4): its text, its code and what the code printed, in order."""
     try:
         cells = _Notebook.model_validate_json(decode(data)).cells
-        shown = [*filter(None, map(_shown, cells))]
+        texts = [*filter(None, map(_cell_text, cells))]
     except ValidationError as error:
         raise Unreadable("it is no notebook of the format 4") from error
-    return read_markdown("\n\n".join(shown).encode())
+    return read_markdown("\n\n".join(texts).encode())
 
 
 def _front_matter(source: str) -> tuple[dict[str, str], str]:

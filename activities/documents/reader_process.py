@@ -27,7 +27,7 @@ IDLE_SECONDS = 60.0
 """Seconds without a job after which a process ends itself."""
 HAND_OVER_SECONDS = 10.0
 """Seconds of processor time for receiving a job: what the job before it left over is not its limit."""
-OURS = ("activities.", "client.reports.")
+OWN_PACKAGES = ("activities.", "client.reports.")
 """Only functions of these packages are called."""
 ITEM, UNREADABLE, ENDING, DONE = b"i", b"u", b"x", b"d"
 FRAME = struct.Struct(">cI")
@@ -67,7 +67,7 @@ def _has_work(jobs: BinaryIO) -> bool:
 
 def _items(job: dict[str, Any], body: bytes) -> Iterator[object]:
     module, _, name = job["function"].partition(":")
-    if not module.startswith(OURS):
+    if not module.startswith(OWN_PACKAGES):
         raise ValueError(f"{module} is not read with")
     function = getattr(importlib.import_module(module), name)
     result = function(body, *job["args"])
@@ -101,9 +101,9 @@ def _limit(*, memory: int, seconds: float) -> None:
         return
     import resource
 
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    cpu = int(used.ru_utime + used.ru_stime + seconds) + 1
-    for kind, most in (
+    usage = resource.getrusage(resource.RUSAGE_SELF)
+    cpu = int(usage.ru_utime + usage.ru_stime + seconds) + 1
+    for kind, limit in (
         (resource.RLIMIT_AS, memory),
         (resource.RLIMIT_CPU, cpu),
         (resource.RLIMIT_FSIZE, 0),
@@ -111,7 +111,7 @@ def _limit(*, memory: int, seconds: float) -> None:
     ):
         _, hard = resource.getrlimit(kind)
         with contextlib.suppress(ValueError, OSError):  # macOS knows no limit of the address space
-            resource.setrlimit(kind, (most if hard == resource.RLIM_INFINITY else min(most, hard), hard))
+            resource.setrlimit(kind, (limit if hard == resource.RLIM_INFINITY else min(limit, hard), hard))
 
 
 if __name__ == "__main__":

@@ -44,12 +44,12 @@ class Stop:
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._end: Callable[[], None] | None = None
-        self.asked = False
+        self.is_asked = False
 
     def ask(self) -> None:
         """End the job under way, and any that begins later."""
         with self._lock:
-            self.asked = True
+            self.is_asked = True
             if self._end is not None:
                 self._end()
 
@@ -57,7 +57,7 @@ class Stop:
     def ends(self, end: Callable[[], None]) -> Iterator[None]:
         """While the body runs, `ask` calls `end`."""
         with self._lock:
-            if self.asked:
+            if self.is_asked:
                 raise Stopped
             self._end = end
         try:
@@ -71,7 +71,7 @@ class Stopped(Exception):
     """The caller no longer waits for the result."""
 
 
-class Ended(Unreadable):
+class ProcessEnded(Unreadable):
     """A reading process ended: by what it read, or killed by somebody, so that a second may read it."""
 
 
@@ -105,11 +105,11 @@ class Readers:
         with self._free:
             try:
                 yield from self._attempt(job, body, seconds, stop)
-            except Ended:
+            except ProcessEnded:
                 yield from self._attempt(job, body, seconds, stop)
 
     def _attempt(self, job: dict[str, Any], body: bytes, seconds: float, stop: Stop) -> Iterator[bytes]:
-        """Yield the items of a job. Raises Ended where its process ended before it gave any."""
+        """Yield the items of a job. Raises ProcessEnded where its process ended before it gave any."""
         process, has_given = self._take(), False
         try:
             with stop.ends(process.end):
@@ -117,13 +117,13 @@ class Readers:
                     has_given = True
                     yield item
         except Unreadable as error:
-            if stop.asked:
+            if stop.is_asked:
                 raise Stopped from None
-            if has_given and isinstance(error, Ended):
+            if has_given and isinstance(error, ProcessEnded):
                 raise Unreadable(str(error)) from error
             raise
         finally:
-            if process.free:
+            if process.is_free:
                 with self._lock:
                     self._idle.append(process)
             else:
@@ -157,7 +157,7 @@ class Readers:
         with self._lock:
             while self._idle:
                 process = self._idle.pop()
-                if process.fresh():
+                if process.is_fresh():
                     return process
                 process.kill()
         return _Process()
@@ -173,13 +173,13 @@ class _Process:
             stderr=subprocess.DEVNULL,
             start_new_session=True,
         )
-        self.free = False
+        self.is_free = False
         """Whether its last job has ended and it waits for the next."""
-        self._since = time.monotonic()
+        self._idle_since = time.monotonic()
 
-    def fresh(self) -> bool:
-        """Whether it still waits, and is not about to end by itself."""
-        return self._process.poll() is None and time.monotonic() - self._since < IDLE_SECONDS / 2
+    def is_fresh(self) -> bool:
+        """Tell whether it still waits, and is not about to end by itself."""
+        return self._process.poll() is None and time.monotonic() - self._idle_since < IDLE_SECONDS / 2
 
     def end(self) -> None:
         """End it at once, from any thread; its job then fails."""
@@ -196,11 +196,11 @@ class _Process:
     def run(self, job: dict[str, Any], body: bytes, seconds: float) -> Iterator[bytes]:
         """Yield the items of one job. Raises Unreadable."""
         assert self._process.stdin is not None
-        self.free = False
-        late = threading.Event()
+        self.is_free = False
+        timed_out = threading.Event()
 
         def end() -> None:
-            late.set()
+            timed_out.set()
             self._process.kill()
 
         timer = threading.Timer(LOAD * seconds, end)
@@ -214,17 +214,17 @@ class _Process:
                 if kind == ITEM:
                     yield data
                     continue
-                self.free, self._since = kind in (DONE, UNREADABLE), time.monotonic()
+                self.is_free, self._idle_since = kind in (DONE, UNREADABLE), time.monotonic()
                 if kind in (UNREADABLE, ENDING):
                     raise Unreadable(data.decode(errors="replace"))
                 return
         except (OSError, ValueError, EOFError) as error:
-            if late.is_set():
+            if timed_out.is_set():
                 raise Unreadable(f"reading it needs more than {seconds:g} seconds") from error
             with suppress(subprocess.TimeoutExpired):
                 if self._process.wait(1) == -PROCESSOR_TIME:
                     raise Unreadable(f"reading it needs more than {seconds:g} seconds") from error
-            raise Ended("reading it ended the process that read it") from error
+            raise ProcessEnded("reading it ended the process that read it") from error
         finally:
             timer.cancel()
 
@@ -245,6 +245,6 @@ class _Process:
 @cache
 def readers() -> Readers:
     """Return the reading processes of this process, which end with it."""
-    made = Readers()
-    atexit.register(made.close)
-    return made
+    pool = Readers()
+    atexit.register(pool.close)
+    return pool

@@ -10,7 +10,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from activities.documents.text import Lacking, Text, Unreadable, behind_extra, tidied
+from activities.documents.text import Lacking, Text, Unreadable, behind_extra, tidy
 from activities.messages import clock
 
 SPEECH_SECONDS = 840.0
@@ -22,21 +22,21 @@ MODEL_FILE = "model.bin"
 def read_recording(data: bytes, model: str) -> Text:
     """Return the transcript of a recording: a part for each stretch of speech, with its time."""
     whisper = _model(model)
-    began = time.monotonic()
+    start = time.monotonic()
     try:
         segments, info = whisper.transcribe(
             io.BytesIO(data), vad_filter=False, condition_on_previous_text=False
         )
-        text, starts, times, heard = "", [], [], 0.0
+        text, starts, times, end = "", [], [], 0.0
         for segment in segments:
-            words = " ".join(tidied(segment.text)[0].split())
+            words = " ".join(tidy(segment.text)[0].split())
             if words:
                 text = f"{text} " if text else text
                 starts.append(len(text))
                 times.append(round(float(segment.start), 2))
                 text += words
-            heard = float(segment.end)
-            if time.monotonic() - began > SPEECH_SECONDS:
+            end = float(segment.end)
+            if time.monotonic() - start > SPEECH_SECONDS:
                 break
     except Lacking:
         raise
@@ -45,8 +45,8 @@ def read_recording(data: bytes, model: str) -> Text:
     if not text:
         raise Unreadable("no speech was recognised in it")
     length = float(info.duration)
-    late = time.monotonic() - began > SPEECH_SECONDS and heard < length - 1
-    cut = f"only the first {clock(heard)} of {clock(length)} were transcribed" if late else ""
+    is_late = time.monotonic() - start > SPEECH_SECONDS and end < length - 1
+    cut = f"only the first {clock(end)} of {clock(length)} were transcribed" if is_late else ""
     meta = {"text_from": "transcript", "language": str(info.language), "length": clock(length)}
     return Text(text, meta=meta, cut=cut, pages=tuple(starts), times=tuple(times))
 

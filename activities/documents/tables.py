@@ -46,16 +46,16 @@ class Table:
             if not cells:
                 continue
             if label and self.headings and len(row) == 1:
-                short = len(row[0]) <= GROUP_CHARS and ":" not in row[0]
-                group = f", {row[0]}" if short else ""
+                is_short = len(row[0]) <= GROUP_CHARS and ":" not in row[0]
+                group = f", {row[0]}" if is_short else ""
                 continue
             line = self._line(row, cells)
             yield f"One row of {label}{group}: {line}" if label else line
 
     def _line(self, row: Sequence[str], cells: Sequence[str]) -> str:
         if len(cells) == 1:
-            named = zip(self.headings, row, strict=False)
-            name = next((name for name, cell in named if cell), "") if len(row) > 1 else ""
+            columns = zip(self.headings, row, strict=False)
+            name = next((name for name, cell in columns if cell), "") if len(row) > 1 else ""
             return f"{name.rstrip(':')}: {cells[0]}" if name and row[0] == "" else cells[0]
         if self.headings:
             pairs = zip_longest(self.headings, row, fillvalue="")  # a row may have cells beyond the headings
@@ -69,30 +69,30 @@ def from_rows(rows: Iterable[Sequence[str]], headings: tuple[str, ...] = ()) -> 
     """Make a table of rows, of which the first as wide as most may have the headings.
 
     What stands above it is a caption, however many commas it has."""
-    filled = [row for row in ([" ".join(cell.split()) for cell in row] for row in rows) if any(row)]
-    wide = [len(row) for row in filled if sum(map(bool, row)) > 1]
-    usual = max(set(wide), key=wide.count, default=0)
-    above = next((place for place, row in enumerate(filled[:MAX_ABOVE]) if len(row) == usual), 0)
-    texts = ([cell for cell in row if cell] for row in filled[:above])
-    filled[:above] = [[(": " if len(cells) == 2 else ", ").join(cells)] for cells in texts]
-    first = next((place for place, row in enumerate(filled) if sum(map(bool, row)) > 1), len(filled))
-    if not headings and len(filled) > first + 1 and has_headings(filled[first:]):
-        headings = tuple(filled.pop(first))
-    return Table([row for row in filled if tuple(row) != headings], headings)
+    grid = [row for row in ([" ".join(cell.split()) for cell in row] for row in rows) if any(row)]
+    widths = [len(row) for row in grid if sum(map(bool, row)) > 1]
+    width = max(set(widths), key=widths.count, default=0)
+    captions = next((place for place, row in enumerate(grid[:MAX_ABOVE]) if len(row) == width), 0)
+    texts = ([cell for cell in row if cell] for row in grid[:captions])
+    grid[:captions] = [[(": " if len(cells) == 2 else ", ").join(cells)] for cells in texts]
+    first = next((place for place, row in enumerate(grid) if sum(map(bool, row)) > 1), len(grid))
+    if not headings and len(grid) > first + 1 and has_headings(grid[first:]):
+        headings = tuple(grid.pop(first))
+    return Table([row for row in grid if tuple(row) != headings], headings)
 
 
 def from_element(table: etree._Element, text: CellText, max_rows: int) -> Table:
     """Make a table of one in HTML or JATS, whose headings are marked or look like some."""
-    marked = [*table.iterfind("thead/tr")]
-    below = [*table.iterfind("tbody/tr"), *table.iterfind("tr"), *table.iterfind("tfoot/tr")]
-    while not marked and below and {"td", "th"} & {cell.tag for cell in below[0]} == {"th"}:
-        marked.append(below.pop(0))
+    head_rows = [*table.iterfind("thead/tr")]
+    body_rows = [*table.iterfind("tbody/tr"), *table.iterfind("tr"), *table.iterfind("tfoot/tr")]
+    while not head_rows and body_rows and {"td", "th"} & {cell.tag for cell in body_rows[0]} == {"th"}:
+        head_rows.append(body_rows.pop(0))
     # a cell over all columns is a caption or names the rows below it
-    named = [row for row in _grid(marked, text, max_rows) if len(row) > 1]
-    columns = zip(*named, strict=False) if named else ()
+    heading_rows = [row for row in _grid(head_rows, text, max_rows) if len(row) > 1]
+    columns = zip(*heading_rows, strict=False) if heading_rows else ()
     headings = tuple(" ".join(dict.fromkeys(filter(None, column))) for column in columns)
-    made = from_rows(_grid(below, text, max_rows), headings)
-    return made if made.headings else from_rows(_grid(below, text, max_rows, spread=False))
+    result = from_rows(_grid(body_rows, text, max_rows), headings)
+    return result if result.headings else from_rows(_grid(body_rows, text, max_rows, spread=False))
 
 
 def lays_out(table: etree._Element, text: CellText) -> bool:
@@ -107,48 +107,48 @@ def lays_out(table: etree._Element, text: CellText) -> bool:
 
 def has_headings(rows: Sequence[Sequence[str]]) -> bool:
     """Tell whether the first row names the columns: short, different texts without values."""
-    head, rest = rows[0], rows[1:]
+    head, body = rows[0], rows[1:]
     names = [name for name in head if name]
-    counts = [sum(map(bool, column)) for column in zip_longest(*rest, fillvalue="")]
-    usual = sum(2 * count >= len(rest) for count in counts)
-    if len(names) < max(2, usual - 1) or len(set(names)) < len(names):
+    counts = [sum(map(bool, column)) for column in zip_longest(*body, fillvalue="")]
+    usual_count = sum(2 * count >= len(body) for count in counts)
+    if len(names) < max(2, usual_count - 1) or len(set(names)) < len(names):
         return False
     if any(VALUE.match(name) or len(name) > HEADING_CHARS for name in names):
         return False
     if len(names) > 2:
         return True
-    columns = ([row[place] for row in rest if len(row) > place and row[place]] for place in range(len(head)))
+    columns = ([row[place] for row in body if len(row) > place and row[place]] for place in range(len(head)))
     return any(len(column) > 1 and all(map(VALUE.match, column)) for column in columns)
 
 
 def _grid(rows: Iterable[etree._Element], text: CellText, max_rows: int, *, spread: bool = True) -> Rows:
     """Return the texts of the cells. `spread`: one that spans several stands in each, which has headings."""
     grid: Rows = []
-    below: dict[int, tuple[int, str]] = {}
+    spans: dict[int, tuple[int, str]] = {}
     for row in islice(rows, max_rows):
         line: list[str] = []
         cells = [cell for cell in row if cell.tag in ("td", "th")]
         for cell in cells:
-            _continue(line, below)
+            _continue(line, spans)
             words = text(cell)
-            again = words if spread and len(words) <= SPREAD_CHARS else ""
+            repeat = words if spread and len(words) <= SPREAD_CHARS else ""
             for column in range(min(_span(cell, "colspan"), MAX_COLUMNS - len(line))):
                 if (rows_left := _span(cell, "rowspan") - 1) > 0:
-                    below[len(line)] = (rows_left, again)
-                line.append(again if column else words)
-        over_all = len(cells) == 1 and len(line) > 1 and len(line) == _span(cells[0], "colspan")
-        _continue(line, below)
-        grid.append(line[:1] if over_all else line)
+                    spans[len(line)] = (rows_left, repeat)
+                line.append(repeat if column else words)
+        is_over_all = len(cells) == 1 and len(line) > 1 and len(line) == _span(cells[0], "colspan")
+        _continue(line, spans)
+        grid.append(line[:1] if is_over_all else line)
     width = max(map(len, grid), default=0)
     return [line if len(line) == 1 else [*line, *("" for _ in range(width - len(line)))] for line in grid]
 
 
-def _continue(line: list[str], below: dict[int, tuple[int, str]]) -> None:
+def _continue(line: list[str], spans: dict[int, tuple[int, str]]) -> None:
     """Put the cells that reach down from rows above where they stand."""
-    while len(line) in below:
-        left, text = below.pop(len(line))
-        if left > 1:
-            below[len(line)] = (left - 1, text)
+    while len(line) in spans:
+        count, text = spans.pop(len(line))
+        if count > 1:
+            spans[len(line)] = (count - 1, text)
         line.append(text)
 
 

@@ -29,12 +29,12 @@ class Lacking(Unreadable):
 
 
 @contextmanager
-def behind_extra(what: str, extra: str) -> Iterator[None]:
+def behind_extra(document: str, extra: str) -> Iterator[None]:
     """Around the import of a library that an extra brings. Raises Lacking where it is not installed."""
     try:
         yield
     except ModuleNotFoundError as error:
-        raise Lacking(f"it is {what}; to read it: {install(extra)}") from error
+        raise Lacking(f"it is {document}; to read it: {install(extra)}") from error
 
 
 class NoText(Unreadable):
@@ -59,7 +59,7 @@ class Text:
     """What stands in the document and is no running text, by its kind: `references`, `page numbers`."""
 
 
-def whole(
+def new_text(
     text: str,
     title: str = "",
     authors: Iterable[str] = (),
@@ -67,7 +67,7 @@ def whole(
     cut: str = "",
 ) -> Text:
     """Return a text as it is kept, with what is known of it. Raises Unreadable where there is none."""
-    text, too_long = tidied(text)
+    text, too_long = tidy(text)
     if not text:
         raise Unreadable("there is no text in it")
     return Text(
@@ -87,17 +87,17 @@ def from_pages(
     starts: list[int] = []
     length = 0
     for page in pages:
-        piece, _ = tidied(page)
+        piece, _ = tidy(page)
         # an empty page begins where the next one does
         starts.append(length)
         if piece:
             pieces.append(piece)
             length += len(piece) + 2
-    made = whole("\n\n".join(pieces), title, authors, meta)
-    return replace(made, pages=tuple(min(start, len(made.text)) for start in starts))
+    result = new_text("\n\n".join(pieces), title, authors, meta)
+    return replace(result, pages=tuple(min(start, len(result.text)) for start in starts))
 
 
-def tidied(text: str) -> tuple[str, str]:
+def tidy(text: str) -> tuple[str, str]:
     """Return the text as it is kept, and what was left out of it."""
     text = text.replace("\r\n", "\n").replace("\r", "\n").replace("\0", "")
     # Lone surrogates (broken PDFs, JSON escapes) cannot be stored as UTF-8.
@@ -111,5 +111,5 @@ def tidied(text: str) -> tuple[str, str]:
 
 def has_title(text: str, title: str) -> bool:
     """Tell whether a title stands near the beginning of a text."""
-    head, wanted = (set(_WORD.findall(words_text.casefold())) for words_text in (text[:HEAD_CHARS], title))
-    return bool(wanted) and len(wanted & head) >= MIN_TITLE_SHARE * len(wanted)
+    head, words = (set(_WORD.findall(part.casefold())) for part in (text[:HEAD_CHARS], title))
+    return bool(words) and len(words & head) >= MIN_TITLE_SHARE * len(words)

@@ -19,7 +19,7 @@ from pydantic import JsonValue
 
 from activities.contracts import identifiers
 from activities.contracts.evidence import Evidence, Identifiers
-from activities.documents.encodings import decode, decoded, decoded_page
+from activities.documents.encodings import decode, decode_page, decode_text
 from activities.documents.html_page import read_own_html
 from activities.documents.latex import read_tex
 from activities.documents.ocr import read_picture, read_scanned_pdf
@@ -35,7 +35,7 @@ from activities.documents.open_document import read_odt, read_rtf
 from activities.documents.pdf import read_pdf
 from activities.documents.plain import mailbox_messages, read_mail, read_markdown, read_notebook, read_plain
 from activities.documents.speech import read_recording
-from activities.documents.text import Lacking, NoText, Text, Unreadable, whole
+from activities.documents.text import Lacking, NoText, Text, Unreadable, new_text
 from activities.sources.library.bibliography import attachments_of, bibtex_records, ris_records
 from activities.sources.library.records import SetAside as SetAside
 from activities.sources.library.records import has_text, is_row, read_record, records_in
@@ -164,7 +164,7 @@ def _documents(path: Path, name: str) -> Iterator[Evidence | SetAside]:
 
 def _as_utf8(data: bytes, kind: str) -> tuple[bytes, str]:
     """Return a text in UTF-8, and a note on its encoding; no other copy of it outlives the call."""
-    characters = (decoded_page if kind in PAGES else decoded)(data)
+    characters = (decode_page if kind in PAGES else decode_text)(data)
     return characters.text.encode(errors="replace"), characters.note
 
 
@@ -189,7 +189,7 @@ def _documents_of(data: bytes, kind: str, path: Path, name: str) -> Iterator[Evi
     is_table = all(isinstance(value, dict) and is_row(value) for value in probe)
     if is_table and len(probe) > 1 and kind not in BIBLIOGRAPHIES:
         rows = (_row_text(value) for value in chain(probe, values) if isinstance(value, dict))
-        yield from _parts(_document(whole("\n".join(rows)), name, path))
+        yield from _parts(_document(new_text("\n".join(rows)), name, path))
         return
     owners: dict[str, tuple[str, str]] = {}
     for number, value in enumerate(chain(probe, values), start=1):

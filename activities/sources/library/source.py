@@ -123,7 +123,7 @@ class LibrarySource:
             return passes(document, query.filters)
 
         for _ in range(ATTEMPTS):
-            if stop.asked:
+            if stop.is_asked:
                 raise Stopped
             index = libraries.open(folder, stop, report)
             try:

@@ -112,7 +112,7 @@ class Store:
         stored = self._stamps()
         missing = [file for file in files if stored.get(_key(file)) != _stamp(file)]
         for count, file in enumerate(missing, start=len(files) - len(missing)):
-            if stop is not None and stop.asked:
+            if stop is not None and stop.is_asked:
                 raise Stopped
             if report is not None:
                 report(count, len(files))

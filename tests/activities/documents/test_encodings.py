@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from activities.documents.encodings import REPLACEMENT, decode, decoded, decoded_page
+from activities.documents.encodings import REPLACEMENT, decode, decode_page, decode_text
 from activities.documents.html_page import read_html
 from activities.documents.plain import read_mail
 from activities.documents.text import Unreadable
@@ -77,9 +77,9 @@ def test_a_broken_byte_costs_no_other_letter(place: int) -> None:
     text = "Das Ölbad verkürzte die Müdigkeit um 3 Tage.\nDie Fläche war größer, und die Übelkeit ließ nach."
     data = text.encode()
     broken = data[:place] + b"\xff" + data[place:]
-    read = decoded(broken)
+    read = decode_text(broken)
     assert read.encoding == "utf-8"
-    assert read.text.count(REPLACEMENT) == read.replaced >= 1
+    assert read.text.count(REPLACEMENT) == read.replacements >= 1
     before = data[:place].decode(errors="ignore")
     assert read.text.startswith(before)
     assert read.text.endswith(data[place:].decode(errors="ignore"))
@@ -89,7 +89,7 @@ def test_lines_of_several_encodings_are_each_read() -> None:
     german, russian = "Das Ölbad verkürzte die Müdigkeit.", "Лечение снизило частоту приступов у взрослых."
     chinese = "本研究纳入一百二十名患者，瓦伦新使头痛天数减少了百分之三十。"
     lines = (german.encode(), german.encode("cp1252"), chinese.encode("gbk"), russian.encode(), b"plain")
-    read = decoded(b"\n".join(lines))
+    read = decode_text(b"\n".join(lines))
     assert read.text.split("\n") == [german, german, chinese, russian, "plain"]
     assert "UTF-8" in read.note
 
@@ -100,9 +100,9 @@ def test_lines_of_several_encodings_are_each_read() -> None:
 )
 def test_utf8_is_read_as_it_is(text: str) -> None:
     data = text.encode("utf-8", errors="replace")
-    assert decoded(data).text == data.decode()
-    assert decoded(codecs.BOM_UTF8 + data).text == data.decode()
-    assert not decoded(data).note
+    assert decode_text(data).text == data.decode()
+    assert decode_text(codecs.BOM_UTF8 + data).text == data.decode()
+    assert not decode_text(data).note
 
 
 @generated
@@ -147,7 +147,7 @@ def test_a_page_is_read_whatever_it_declares(declared: str, written: str) -> Non
     }.get(written, "Die Müdigkeit ließ nach – um 3 Tage – bei größerer Fläche.")
     meta = f'<meta charset="{declared}">' if declared else ""
     page = f"<html><head>{meta}<title>Seite</title></head><body><p>{words}</p></body></html>".encode(written)
-    assert words in decoded_page(page).text
+    assert words in decode_page(page).text
     assert words in read_html(page).text
 
 

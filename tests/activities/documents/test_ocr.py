@@ -7,8 +7,8 @@ import pytest
 from PIL import Image, ImageDraw, ImageFont
 
 from activities.documents import ocr
-from activities.documents.ocr import DOTS_PER_INCH, _widened, evened
-from activities.documents.pdf import laid_out
+from activities.documents.ocr import DOTS_PER_INCH, _pad, even_sizes
+from activities.documents.pdf import lay_out
 from activities.documents.pdf_page import Page, Run
 from activities.documents.readers import MEMORY_BYTES, readers
 from activities.documents.text import Unreadable
@@ -68,7 +68,7 @@ def test_lines_are_read_in_the_order_of_columns_and_words() -> None:
     right = [line(f"right line {n} of the boats that sail", 540, n + 0.1) for n in range(9)]
     words = [line("of", 140, -8.1), line("Risk", 100, -8), line("boats.", 162, -8.2)]
     mixed = sorted([title, *left, *right, *words], key=lambda run: (-run.base, run.left))
-    text = laid_out([Page(evened(mixed), [], 1_200)]).text
+    text = lay_out([Page(even_sizes(mixed), [], 1_200)]).text
     assert text.split() == " ".join(["Risk of boats.", *(run.text for run in (title, *left, *right))]).split()
 
 
@@ -100,7 +100,7 @@ def test_pages_without_text_are_not_looked_through(monkeypatch: pytest.MonkeyPat
 
 @pytest.mark.parametrize("size", [(12_000, 3), (1, 3_000), (3_000, 3_000), (800, 20)])
 def test_no_picture_is_enlarged_to_more_than_a_page(size: tuple[int, int]) -> None:
-    widened = _widened(Image.new("RGB", size))
+    widened = _pad(Image.new("RGB", size))
     assert max(widened.size) <= 4 * min(widened.size)
     assert max(widened.size) == max(size)
 

@@ -90,12 +90,12 @@ def test_the_numbers_of_lines_are_no_text() -> None:
 def test_a_hyphen_at_the_end_of_a_line_is_undone_where_the_word_has_none(
     lines: tuple[str, str], text: str
 ) -> None:
-    assert Hyphens([]).put_together(*lines) == text
+    assert Hyphens([]).join(*lines) == text
 
 
 @pytest.mark.parametrize("word", ["cross-over", "crossover"])
 def test_the_document_decides_on_a_hyphen_that_it_has_elsewhere(word: str) -> None:
-    assert Hyphens([f"a {word} trial"]).put_together("the cross-", "over arm") == f"the {word} arm"
+    assert Hyphens([f"a {word} trial"]).join("the cross-", "over arm") == f"the {word} arm"
 
 
 def test_running_heads_page_numbers_contents_and_references_are_apart() -> None:
@@ -307,8 +307,8 @@ def test_the_letters_of_a_word_that_is_written_to_the_left_stand_in_their_order(
         for n, letter in enumerate(word if step < 0 else reversed(word))
     )
     assert drawn(one_by_one, "/F1 5 0 R /F2 6 0 R", COURIER) == " ".join(words)
-    whole = span(200, step, words[0], "ABCD") + span(170, step, words[1], "ABCD")
-    assert drawn(whole, "/F1 5 0 R /F2 6 0 R", COURIER) == " ".join(words)
+    line = span(200, step, words[0], "ABCD") + span(170, step, words[1], "ABCD")
+    assert drawn(line, "/F1 5 0 R /F2 6 0 R", COURIER) == " ".join(words)
 
 
 @pytest.mark.parametrize(
