@@ -113,7 +113,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
     the numbers contradict is refused with them: one of the two was misread.
     """
     effects: list[StudyEffect] = []
-    refused: list[Refused] = []
+    refusals: list[Refused] = []
     for row in answer.effects[:MAX_EFFECTS]:
         document = prompt.works.get(row.work)
         direction = one_of(row.direction, get_args(EffectDirection))
@@ -124,13 +124,13 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
         ]
         if document is None or direction is None or not outcome or not sentences_of_work:
             reason = "cites_nothing" if document and outcome else "label_unknown"
-            refused.append(refusal("effect", outcome or row.work, reason, label=line(row.work, 40)))
+            refusals.append(refusal("effect", outcome or row.work, reason, label=line(row.work, 40)))
             continue
         name = document.evidence_id
-        by_chance = [
+        randomised = [
             sentence for sentence in cited([row.randomised], prompt)[0] if sentence.evidence_id == name
         ]
-        sentences_of_work += [sentence for sentence in by_chance if sentence not in sentences_of_work]
+        sentences_of_work += [sentence for sentence in randomised if sentence not in sentences_of_work]
         effect = StudyEffect(
             evidence_id=name,
             outcome=outcome,
@@ -143,29 +143,29 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             opposite=bool(row.opposite),
             reverse=bool(row.reverse),
             clustered=bool(row.clustered),
-            randomised=bool(by_chance),
+            randomised=bool(randomised),
         )
-        stated = {field: text for field in figures.FIELDS if (text := str(getattr(row, field)).strip())}
-        read = _numbers(effect.replace(figures=stated))
-        lost = (f"{outcome}, {field}: {stated[field]}" for field in read.missing)
-        refused += [refusal("effect", text, "not_in_work", [name]) for text in lost]
-        effect = effect.replace(figures={f: text for f, text in stated.items() if f not in read.missing})
+        texts = {field: text for field in figures.FIELDS if (text := str(getattr(row, field)).strip())}
+        numbers = _numbers(effect.replace(figures=texts))
+        missing = (f"{outcome}, {field}: {texts[field]}" for field in numbers.missing)
+        refusals += [refusal("effect", text, "not_in_work", [name]) for text in missing]
+        effect = effect.replace(figures={f: text for f, text in texts.items() if f not in numbers.missing})
         if _contradicts(effect):
-            refused.append(refusal("effect", f"{outcome}: {direction}", "direction_of_numbers", [name]))
+            refusals.append(refusal("effect", f"{outcome}: {direction}", "direction_of_numbers", [name]))
         else:
             effects.append(effect)
     proposed = tuple(filter(None, map(_proposed, answer.conclusions)))
-    made = Appraisal(effects=_named(effects, proposed), proposed=proposed, refused=tuple(refused))
-    return Accepted(made)
+    appraisal = Appraisal(effects=_match_names(effects, proposed), proposed=proposed, refused=tuple(refusals))
+    return Accepted(appraisal)
 
 
-def _named(effects: Sequence[StudyEffect], proposed: Sequence[Proposed]) -> tuple[StudyEffect, ...]:
+def _match_names(effects: Sequence[StudyEffect], proposed: Sequence[Proposed]) -> tuple[StudyEffect, ...]:
     """Give the only outcome without a conclusion the name of the only conclusion without effects."""
-    read, concluded = ({row.outcome: 0 for row in rows} for rows in (effects, proposed))
-    ours, theirs = read.keys() - concluded, concluded.keys() - read
-    if len(ours) != 1 or len(theirs) != 1:
+    outcomes, names = ({row.outcome: 0 for row in rows} for rows in (effects, proposed))
+    unnamed, unused = outcomes.keys() - names, names.keys() - outcomes
+    if len(unnamed) != 1 or len(unused) != 1:
         return tuple(effects)
-    (outcome,), (name,) = ours, theirs
+    (outcome,), (name,) = unnamed, unused
     return tuple(effect.replace(outcome=name) if effect.outcome == outcome else effect for effect in effects)
 
 
@@ -196,11 +196,11 @@ def _numbers(effect: StudyEffect) -> figures.Numbers:
 
 def _contradicts(effect: StudyEffect) -> bool:
     """Tell whether the numbers lie on the other side of no effect than the direction that was read."""
-    made = _numbers(effect).effect
-    if made is None:
+    numbers = _numbers(effect).effect
+    if numbers is None:
         return False
-    side = side_of(study_interval(made, point_of(made), 0.95), no_effect(made.measure))
-    side = OTHER_SIDE.get(side, side) if is_turned(effect, made) else side
+    side = side_of(study_interval(numbers, point_of(numbers), 0.95), no_effect(numbers.measure))
+    side = OTHER_SIDE.get(side, side) if is_turned(effect, numbers) else side
     return {side, effect.direction} == {"higher", "lower"}
 
 

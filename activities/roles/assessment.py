@@ -33,7 +33,7 @@ def assess(
     `works` are the works judged; one that is missing counts as an article.
     """
     refs = {ref.evidence_id: ref for ref in works}
-    judged = list({judgement.evidence_id: judgement for judgement in judgements}.values())
+    unique = list({judgement.evidence_id: judgement for judgement in judgements}.values())
     criteria = [criterion.name for criterion in profile.criteria]
     scores: dict[str, int] = {}
     reasons: dict[str, str] = {}
@@ -42,35 +42,35 @@ def assess(
             if name in batch.scores and batch.scores[name] > scores.get(name, -1):
                 scores[name] = batch.scores[name]
                 reasons[name] = batch.score_reasons.get(name, "")
-    ranked = relevant(judged, refs)
-    seen = [refs[judgement.evidence_id] for judgement in judged if judgement.evidence_id in refs]
-    advised = {batch.recommendation for batch in batches}  # a batch cannot see what the others hold
+    ranked = relevant_ids(unique, refs)
+    judged_refs = [refs[judgement.evidence_id] for judgement in unique if judgement.evidence_id in refs]
+    recommendations = {batch.recommendation for batch in batches}  # a batch cannot see what the others hold
     advice: Recommendation = next(
-        (advice_name for advice_name in ("synthesize", "continue") if advice_name in advised), ""
+        (advice_name for advice_name in ("synthesize", "continue") if advice_name in recommendations), ""
     )
-    value, carried, why = confidence(judged, refs) if judged else (None, None, ())
+    value, carried, reason = confidence(unique, refs) if unique else (None, None, ())
     return JudgeAssessment(
         scores={name: scores[name] for name in criteria if name in scores},
         score_reasons={name: reasons[name] for name in criteria if reasons.get(name)},
         sufficient=advice == "synthesize" if advice else None,
         recommendation=advice,
-        sources_breakdown=dict(Counter(ref.source for ref in seen).most_common()),
-        kinds_breakdown=dict(Counter(kind_of_source(ref.evidence_type) for ref in seen).most_common()),
+        sources_breakdown=dict(Counter(ref.source for ref in judged_refs).most_common()),
+        kinds_breakdown=dict(Counter(kind_of_source(ref.evidence_type) for ref in judged_refs).most_common()),
         confidence=value,
         carried=carried,
-        by_code=not judged,
-        confidence_reasons=why,
-        gaps=_merged(batch.gaps for batch in batches),
-        recommended_searches=_merged(batch.recommended_searches for batch in batches),
-        relevant=ranked or _merged((batch.relevant for batch in batches), most=None),
+        by_code=not unique,
+        confidence_reasons=reason,
+        gaps=_merge(batch.gaps for batch in batches),
+        recommended_searches=_merge(batch.recommended_searches for batch in batches),
+        relevant=ranked or _merge((batch.relevant for batch in batches), max_items=None),
         reasoning=" ".join(dict.fromkeys(batch.reasoning for batch in batches if batch.reasoning))[:1_500],
-        shown=len(judged),
+        shown=len(unique),
     )
 
 
-def relevant(judged: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]) -> tuple[str, ...]:
+def relevant_ids(judgements: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]) -> tuple[str, ...]:
     """Rank the ids of the works that answer by how directly and by the strength of their kind of study."""
-    answering = [j for j in judged if j.answers >= MIN_ANSWERS]
+    answering = [j for j in judgements if j.answers >= MIN_ANSWERS]
     answering.sort(key=lambda j: (-j.answers, -_weight(refs.get(j.evidence_id))))
     return tuple(j.evidence_id for j in answering)
 
@@ -80,11 +80,11 @@ def _weight(ref: EvidenceRef | None) -> float:
 
 
 def confidence(
-    judged: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]
+    judgements: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]
 ) -> tuple[float, float, tuple[Statement, ...]]:
     """Compute confidence, 0 to `DEFINITE`, what the works carry without its ceiling, and from what."""
     studies: dict[str, tuple[float, float, WorkJudgement]] = {}
-    for judgement in judged:
+    for judgement in judgements:
         if judgement.answers < MIN_ANSWERS:
             continue
         ref = refs.get(judgement.evidence_id)
@@ -99,7 +99,7 @@ def confidence(
     agreed = agreement([(share, judgement) for share, _, judgement in studies.values()]) if sides else 1.0
     value = round(confidence_of([(share, ceiling) for share, ceiling, _ in studies.values()]) * agreed, 4)
     carried = round((1.0 - math.prod(1.0 - DEFINITE * share for share, *_ in studies.values())) * agreed, 4)
-    why = Statement.of(
+    reason = Statement.of(
         "confidence_of_judgements",
         works=len(studies),
         direct=sum(judgement.answers >= 3 for *_, judgement in studies.values()),
@@ -108,7 +108,7 @@ def confidence(
         no=sides["no"],
         mixed=sides["mixed"],
     )
-    return value, carried, (why,)
+    return value, carried, (reason,)
 
 
 def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:
@@ -127,10 +127,10 @@ def agreement(weights: Sequence[tuple[float, WorkJudgement]]) -> float:
     return max(sides.values()) / total if total else 1.0
 
 
-def _merged(lists: Iterable[Sequence[str]], most: int | None = MAX_GAPS) -> tuple[str, ...]:
+def _merge(lists: Iterable[Sequence[str]], max_items: int | None = MAX_GAPS) -> tuple[str, ...]:
     """Merge lists into different texts, the first of every list before the second of any."""
     unique: dict[str, str] = {}
     for text in chain.from_iterable(zip_longest(*lists, fillvalue="")):
         if text:
             unique.setdefault(text.casefold(), text)
-    return tuple(unique.values())[:most]
+    return tuple(unique.values())[:max_items]

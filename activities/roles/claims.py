@@ -11,7 +11,7 @@ from decimal import Decimal
 from activities.contracts.evidence import Support
 from activities.contracts.judge import Refused
 from activities.contracts.write import DraftClaim
-from activities.roles.prose import Written
+from activities.roles.prose import ProseRow
 from activities.roles.role import Prompt
 from activities.roles.validation import refusal
 from activities.text.numbers import figures, read
@@ -35,22 +35,22 @@ class Checks:
         `expressions`: its computations. `proposed`: the figures that it sets itself. `text`: what it wrote,
         whose dates a second reader reads."""
         self._documents = {document.evidence_id: document for document in prompt.works.values()}
-        self._shown = tuple(prompt.sentences.values())
+        self._sentences = tuple(prompt.sentences.values())
         self._about = prompt.question
         works = [*map(gate.text_of, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, [*works, text])
         self._proposed = [number.text for text in proposed for number in read(text).numbers]
-        self._asked = {number.text for number in figures(prompt.question)}
+        self._question_figures = {number.text for number in figures(prompt.question)}
         self._general = 0
         """Sentences of general knowledge so far."""
         self.refused: list[Refused] = []
         """Sentences that cite nothing that was shown."""
 
-    def filled(self, text: str, language: str) -> str:
+    def fill(self, text: str, language: str) -> str:
         """Return a text with the figures that it leaves to its computations."""
-        return self._computations.filled(text, language)
+        return self._computations.fill(text, language)
 
-    def claims(self, rows: Iterable[Written]) -> tuple[DraftClaim, ...]:
+    def claims(self, rows: Iterable[ProseRow]) -> tuple[DraftClaim, ...]:
         """Return the sentences of a block, each once."""
         claims: dict[str, DraftClaim] = {}
         for row in rows:
@@ -66,27 +66,27 @@ class Checks:
 
         A row loses the fields whose figures do not follow, and stands with the others; `problem` says why."""
         if claim.kind == "background":
-            return gate.with_decision(claim, self._of_general(claim))
-        if len(claim.cites) == 1 and not claim.is_row and (quote := self._verbatim(claim)):
+            return gate.with_decision(claim, self._decide_general(claim))
+        if len(claim.cites) == 1 and not claim.is_row and (quote := self._verbatim_quote(claim)):
             claim = claim.replace(support=(quote,))
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
         about = "\n".join((self._about, *headings))
-        decision = self._decided(claim, claim.text, about)
-        while new := self._new(claim, decision):
-            claim = claim.replace(proposed=(*claim.proposed, *new))
-            about = "\n".join((about, *new))
-            decision = self._decided(claim, claim.text, about)
+        decision = self._decide(claim, claim.text, about)
+        while new_figures := self._new_figures(claim, decision):
+            claim = claim.replace(proposed=(*claim.proposed, *new_figures))
+            about = "\n".join((about, *new_figures))
+            decision = self._decide(claim, claim.text, about)
         problem = decision.refusal
         if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
-            (head, label), *others = claim.cells
+            (head, label), *other_cells = claim.cells
             fields = [
-                (name, "" if field and self._decided(claim, field, about).refusal else field)
-                for name, field in others
+                (name, "" if field and self._decide(claim, field, about).refusal else field)
+                for name, field in other_cells
             ]
             row = claim.shaped([(head, label), *fields])
-            rest = self._decided(claim, row.text, about)
-            if any(field for _, field in fields) and rest.refusal is None:
-                claim, decision = row, rest
+            row_decision = self._decide(claim, row.text, about)
+            if any(field for _, field in fields) and row_decision.refusal is None:
+                claim, decision = row, row_decision
         claim = gate.with_decision(claim, decision).replace(problem=problem)
         if claim.state != "ask":
             return claim
@@ -94,28 +94,28 @@ class Checks:
         quotes = [*gate.quotes_of_figures(claim, works, about), *self._operands(claim)]
         return claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
 
-    def _new(self, claim: DraftClaim, decision: gate.Decision) -> tuple[str, ...]:
+    def _new_figures(self, claim: DraftClaim, decision: gate.Decision) -> tuple[str, ...]:
         """Return the figures of a sentence without works that its writer sets: no work has them."""
         if claim.cites:
             return ()
-        own = {n.text for n in read(claim.text).numbers} - self._asked - {*claim.proposed}
-        lacking = [decision.refusal.text("number")] if decision.refusal else []
-        lacking += (row.rpartition("=")[2] for row in decision.computed)
-        values = {value for text in lacking for value in (text, *_values_of(text))}
-        new = (n for n in dict.fromkeys(self._proposed) if n in own)
-        return tuple(n for n in new if n in values or _values_of(n) & values)
+        own_figures = {n.text for n in read(claim.text).numbers} - self._question_figures - {*claim.proposed}
+        missing = [decision.refusal.text("number")] if decision.refusal else []
+        missing += (row.rpartition("=")[2] for row in decision.computed)
+        values = {value for text in missing for value in (text, *_values_of(text))}
+        proposed = (n for n in dict.fromkeys(self._proposed) if n in own_figures)
+        return tuple(n for n in proposed if n in values or _values_of(n) & values)
 
-    def _of_general(self, claim: DraftClaim) -> gate.Decision:
+    def _decide_general(self, claim: DraftClaim) -> gate.Decision:
         """Decide on general knowledge, of which a text has a few sentences."""
         self._general += 1
         if self._general > MAX_GENERAL:
             return gate.refuse("general_many", most=str(MAX_GENERAL))
         return gate.background(claim.text, self._about)
 
-    def _decided(self, claim: DraftClaim, text: str, about: str) -> gate.Decision:
+    def _decide(self, claim: DraftClaim, text: str, about: str) -> gate.Decision:
         """Decide on a text of a claim; a number may stand in another work than it cites, which is read."""
 
-        def by(cites: Sequence[str]) -> gate.Decision:
+        def decide(cites: Sequence[str]) -> gate.Decision:
             return gate.sentence(
                 text,
                 cites,
@@ -126,16 +126,16 @@ class Checks:
                 is_row=claim.is_row,
             )
 
-        decision = by(claim.cites)
-        elsewhere = claim.cites and decision.refusal is not None and decision.refusal.code in gate.IN_WORKS
-        if not elsewhere or (anywhere := by(())).refusal is not None:
+        decision = decide(claim.cites)
+        may_widen = claim.cites and decision.refusal is not None and decision.refusal.code in gate.IN_WORKS
+        if not may_widen or (wider := decide(())).refusal is not None:
             return decision
-        rows = tuple(dict.fromkeys((*decision.computed, *anywhere.computed)))
-        return replace(anywhere, computed=rows)
+        rows = tuple(dict.fromkeys((*decision.computed, *wider.computed)))
+        return replace(wider, computed=rows)
 
-    def _verbatim(self, claim: DraftClaim) -> Support | None:
+    def _verbatim_quote(self, claim: DraftClaim) -> Support | None:
         """Return the sentence of the cited work that a claim is, word for word."""
-        quotes = (s.quote for s in self._shown if s.evidence_id == claim.cites[0])
+        quotes = (s.quote for s in self._sentences if s.evidence_id == claim.cites[0])
         quote = next((quote for quote in quotes if gate.is_quote(claim.body, [quote])), "")
         return Support(evidence_id=claim.cites[0], quote=quote) if quote else None
 
@@ -145,15 +145,15 @@ class Checks:
         What its writer leaves without works follows from other sentences, which have theirs."""
         if not claim.cites:
             return ()
-        made = (figures(row.rpartition("=")[2]) for row in claim.computed)
-        results = {value for numbers in made for number in numbers for value in number.values}
+        figures_of_rows = (figures(row.rpartition("=")[2]) for row in claim.computed)
+        results = {value for numbers in figures_of_rows for number in numbers for value in number.values}
         operands = [
             operand
             for row in claim.computed
             for operand in operands_of(row)
             if not any(number.values & results for number in figures(operand))
         ]
-        return quotes_of_operands(operands, claim.cites, self._shown)
+        return quotes_of_operands(operands, claim.cites, self._sentences)
 
 
 def _values_of(text: str) -> set[Decimal]:
@@ -161,9 +161,9 @@ def _values_of(text: str) -> set[Decimal]:
     return {value for number in figures(text) for value in number.values}
 
 
-def in_shape_of(first: DraftClaim, written: Written) -> DraftClaim:
+def in_shape_of(first: DraftClaim, row: ProseRow) -> DraftClaim:
     """Return what was written in the place of a first wording."""
-    return written.claim.replace(**{name: getattr(first, name) for name in PLACE})
+    return row.claim.replace(**{name: getattr(first, name) for name in PLACE})
 
 
 def ids_by_label(prompt: Prompt) -> dict[str, str]:

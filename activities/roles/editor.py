@@ -52,38 +52,38 @@ class EditAnswer(Loose):
 
 def labelled(mark: str, parts: Mapping[str, Sequence[Claim]]) -> dict[str, tuple[str, Claim]]:
     """Map labels (`C1` of a claim, `A1` of an answer) to (section id, claim), in reading order."""
-    every = [(section, claim) for section, claims in parts.items() for claim in claims]
-    return {f"{mark}{n}": item for n, item in enumerate(every, 1)}
+    pairs = [(section, claim) for section, claims in parts.items() for claim in claims]
+    return {f"{mark}{n}": item for n, item in enumerate(pairs, 1)}
 
 
 def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    wanted = "the disease mechanism is asked for" if step.asks_mechanism else "no mechanism is asked for"
-    several = step.wants_answer
-    answered = "write the answer too" if several else "leave the answer empty"
-    task = f"The report has {plural(len(step.claims), 'section')}: {answered}; {wanted}. {TASK}"
+    mechanism = "the disease mechanism is asked for" if step.asks_mechanism else "no mechanism is asked for"
+    wants_answer = step.wants_answer
+    answer = "write the answer too" if wants_answer else "leave the answer empty"
+    task = f"The report has {plural(len(step.claims), 'section')}: {answer}; {mechanism}. {TASK}"
     frame = compose("editor", step, room=room, task=task)
-    left = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 160
+    remaining = int((room - estimate(frame.system, frame.user)) * BYTES_PER_TOKEN) - 160
     rows: list[str] = []
-    shown: dict[str, str] = {}
+    ids: dict[str, str] = {}
     before = ""
     claims = labelled("C", step.claims)
-    answers = labelled("A", step.answers) if several else {}
+    answers = labelled("A", step.answers) if wants_answer else {}
     for label, (section, claim) in {**answers, **claims}.items():
         row = f"{label}: {line(claim.text, MAX_CLAIM_CHARS)}"
         if section != before or label == "C1":
             part = "Answer of section" if label in answers else "Section"
             row = f"{part} {section}: {line(step.outline.get(section, section), 120)}\n{row}"
-        if (left := left - len(row.encode()) - 1) < 0:
+        if (remaining := remaining - len(row.encode()) - 1) < 0:
             break
         before = section
         rows.append(row)
-        shown[label] = claim.id
+        ids[label] = claim.id
     inputs = ["Claims:\n" + fence("claims", "\n".join(rows))]
     prompt = compose("editor", step, room=room, inputs=inputs, task=task)
-    unread = len(claims) + len(answers) - len(shown)
-    notes = (Statement.of("not_edited", sentences=unread),)
-    choices = {"ClaimLabel": tuple(shown)}
-    return replace(prompt, claims=shown, choices=choices, notes=notes if unread else ())
+    unread_count = len(claims) + len(answers) - len(ids)
+    notes = (Statement.of("not_edited", sentences=unread_count),)
+    choices = {"ClaimLabel": tuple(ids)}
+    return replace(prompt, claims=ids, choices=choices, notes=notes if unread_count else ())
 
 
 def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edited]:
@@ -92,48 +92,48 @@ def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edit
     answers = {
         label: sentence for label, sentence in labelled("A", step.answers).items() if label in prompt.claims
     }
-    refused: list[Refused] = []
+    refusals: list[Refused] = []
 
-    def sentences(written: Sequence[SentenceAnswer], name: str, mark: str) -> tuple[EditedSentence, ...]:
-        first, every = written[: MAX_SENTENCES[name]], {**claims, **answers}
-        made = (_sentence(step, sentence_answer, every, refused) for sentence_answer in first)
-        unique = {sentence.text: sentence for sentence in made if sentence is not None}
+    def sentences(rows: Sequence[SentenceAnswer], name: str, mark: str) -> tuple[EditedSentence, ...]:
+        first_rows, pairs = rows[: MAX_SENTENCES[name]], {**claims, **answers}
+        candidates = (_sentence(step, sentence_answer, pairs, refusals) for sentence_answer in first_rows)
+        unique = {sentence.text: sentence for sentence in candidates if sentence is not None}
         return tuple(
             sentence.replace(id=f"{mark}{place}") for place, sentence in enumerate(unique.values(), 1)
         )
 
-    several = step.wants_answer
+    wants_answer = step.wants_answer
     edited = Edited(
-        title=_title(step, answer.title, refused),
-        answer=sentences(answer.answer, "answer", "a") if several else (),
+        title=_title(step, answer.title, refusals),
+        answer=sentences(answer.answer, "answer", "a") if wants_answer else (),
         mechanism=sentences(answer.mechanism, "mechanism", "m") if step.asks_mechanism else (),
         repeated=_repeated(answer.repeated, claims),
     )
-    return Accepted(edited.replace(refused=tuple(refused)))
+    return Accepted(edited.replace(refused=tuple(refusals)))
 
 
 def _sentence(
-    step: EditInput, written: SentenceAnswer, claims: dict[str, tuple[str, Claim]], refused: list[Refused]
+    step: EditInput, row: SentenceAnswer, claims: dict[str, tuple[str, Claim]], refusals: list[Refused]
 ) -> EditedSentence | None:
     """Have the gate decide of a sentence; list one that names nothing that was shown as refused."""
-    text = sentence_text(written.text)
+    text = sentence_text(row.text)
     if not text:
         return None
-    unknown = [label for label in written.rests_on if label not in claims]
-    named = [claims[label][1] for label in written.rests_on if label in claims]
-    if unknown or not named:
-        label = ", ".join(unknown)
-        refused.append(refusal("summary", text, "label_unknown" if unknown else "cites_nothing", label=label))
+    unknown = [label for label in row.rests_on if label not in claims]
+    bases = [claims[label][1] for label in row.rests_on if label in claims]
+    if unknown or not bases:
+        code, label = "label_unknown" if unknown else "cites_nothing", ", ".join(unknown)
+        refusals.append(refusal("summary", text, code, label=label))
         return None
     sentence = EditedSentence(
         text=text,
-        support=tuple(dict.fromkeys(support for claim in named for support in claim.support)),
-        claims=tuple(dict.fromkeys(claim.id for claim in named)),
+        support=tuple(dict.fromkeys(support for claim in bases for support in claim.support)),
+        claims=tuple(dict.fromkeys(claim.id for claim in bases)),
     )
-    return gate.with_decision(sentence, gate.editor_sentence(text, named, step.question))
+    return gate.with_decision(sentence, gate.editor_sentence(text, bases, step.question))
 
 
-def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
+def _title(step: EditInput, title: str, refusals: list[Refused]) -> str:
     """Return the title, if it is short and in words of the question and the outline."""
     text = " ".join(title.split())
     if not text:
@@ -141,7 +141,7 @@ def _title(step: EditInput, title: str, refused: list[Refused]) -> str:
     decision = gate.title(text, [step.question, step.title, *step.outline.values()])
     if decision.stands and len(text) <= MAX_TITLE_CHARS:
         return text
-    refused.append(refusal("summary", text, decision.refusal or "adds_to_claims"))
+    refusals.append(refusal("summary", text, decision.refusal or "adds_to_claims"))
     return step.title
 
 
@@ -152,24 +152,24 @@ def _repeated(
 
     It has the same numbers, in nearly the same words or from the same quote.
     """
-    removed: dict[str, str] = {}
-    most = int(MAX_REPEATED_SHARE * len(claims))
+    repeats: dict[str, str] = {}
+    max_repeats = int(MAX_REPEATED_SHARE * len(claims))
     for row in rows:
-        if row.claim not in claims or row.repeats not in claims or len(removed) >= most:
+        if row.claim not in claims or row.repeats not in claims or len(repeats) >= max_repeats:
             continue
-        claim, other = claims[row.claim][1], claims[row.repeats][1]
-        if claim.id in removed or other.id in removed or claim.id == other.id:
+        claim, kept = claims[row.claim][1], claims[row.repeats][1]
+        if claim.id in repeats or kept.id in repeats or claim.id == kept.id:
             continue
         if claim.is_row:  # a table stays whole
             continue
-        texts = [other.text, *(support.quote for support in other.support)]
+        texts = [kept.text, *(support.quote for support in kept.support)]
         quotes = {s.quote for s in claim.support}
-        same_quote = bool(quotes) and quotes <= {s.quote for s in other.support}
-        alike = fuzz.token_sort_ratio(claim.text, other.text) >= MIN_SAME
-        same_numbers = not any(missing_numbers(claim.text, texts))
-        if same_numbers and (same_quote or alike):
-            removed[claim.id] = other.id
-    return tuple(removed.items())
+        has_same_quote = bool(quotes) and quotes <= {s.quote for s in kept.support}
+        is_alike = fuzz.token_sort_ratio(claim.text, kept.text) >= MIN_SAME
+        has_same_numbers = not any(missing_numbers(claim.text, texts))
+        if has_same_numbers and (has_same_quote or is_alike):
+            repeats[claim.id] = kept.id
+    return tuple(repeats.items())
 
 
 EDITOR = RoleSpec(

@@ -33,9 +33,9 @@ MAX_GAPS = 3
 MAX_SUPPORT = 3
 """Sentences of a judgement."""
 MAX_FINDING_CHARS = 400
-MAX_JUDGED_SHOWN = 12
+MAX_EARLIER_FINDINGS = 12
 """Findings of earlier batches that a prompt shows."""
-MAX_TITLES_SHOWN = 12
+MAX_OTHER_TITLES = 12
 DESIGNS: tuple[Design, ...] = get_args(Design)
 OTHER_DESIGN = "other"
 ADVICE = ("continue", "synthesize")
@@ -89,7 +89,7 @@ class JudgeAnswer(Loose):
 
 def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
     criteria = "\n".join(f"- {c.name}: {line(c.description, 200)}" for c in step.profile.criteria)
-    judged = [f"answers {j.answers}: {j.finding}" for j in step.judged if j.answers > 1 and j.finding]
+    findings = [f"answers {j.answers}: {j.finding}" for j in step.judged if j.answers > 1 and j.finding]
     prompt = compose_works(
         "judge",
         step,
@@ -97,8 +97,8 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
         room=room,
         inputs=[
             f"Criteria:\n{criteria}",
-            listing("Works judged before", judged, MAX_JUDGED_SHOWN, 160),
-            listing("Also found", step.titles, MAX_TITLES_SHOWN, 100),
+            listing("Works judged before", findings, MAX_EARLIER_FINDINGS, 160),
+            listing("Also found", step.titles, MAX_OTHER_TITLES, 100),
         ],
         task=KIND + TASK if any(document.evidence_type == "document" for document in documents) else TASK,
         chars=MAX_JUDGED_CHARS,
@@ -122,59 +122,57 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
 
     Scores are of the profile's criteria only, within 0 and 10; a criterion without a score has none.
     """
-    refused: list[Refused] = []
-    judged: dict[str, WorkJudgement] = {}
+    refusals: list[Refused] = []
+    judgements: dict[str, WorkJudgement] = {}
     for work in answer.works:
         document = prompt.works.get(work.work)
         if document is None:
             text = work.finding or work.reason or work.work
-            refused.append(refusal("judgement", text, "label_unknown", label=line(work.work, 40)))
-        elif document.evidence_id not in judged:
-            judged[document.evidence_id] = _judgement(work, document, prompt, refused)
+            refusals.append(refusal("judgement", text, "label_unknown", label=line(work.work, 40)))
+        elif document.evidence_id not in judgements:
+            judgements[document.evidence_id] = _judge(work, document, prompt, refusals)
     criteria = [c.name for c in step.profile.criteria]
-    scored = {
+    entries = {
         name: entry
         for entry in reversed(answer.scores)
         if (name := one_of(entry.criterion, criteria)) is not None
     }
-    missing = len(prompt.works) - len(judged)
+    missing = len(prompt.works) - len(judgements)
     notes = (Statement.of("not_judged", works=missing),) if missing else ()
     batch = JudgeBatch(
-        judgements=tuple(judged.values()),
-        scores={name: int(clamped(scored[name].score, 0, 10)) for name in criteria if name in scored},
-        score_reasons={name: line(entry.reason, 200) for name, entry in scored.items() if entry.reason},
+        judgements=tuple(judgements.values()),
+        scores={name: int(clamped(entries[name].score, 0, 10)) for name in criteria if name in entries},
+        score_reasons={name: line(entry.reason, 200) for name, entry in entries.items() if entry.reason},
         gaps=lines(answer.gaps, MAX_GAPS),
         recommended_searches=lines(answer.searches, MAX_GAPS, 160),
         recommendation=one_of(answer.recommendation, ADVICE) or "",
-        refused=tuple(refused),
+        refused=tuple(refusals),
         model=step.model.model,
     )
     return Accepted(batch, notes)
 
 
-def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: list[Refused]) -> WorkJudgement:
+def _judge(work: WorkAnswer, document: Evidence, prompt: Prompt, refusals: list[Refused]) -> WorkJudgement:
     """Make a judgement of what its own work bears out: sentences of that work, and fields that it says."""
     name = document.evidence_id
-    sentences, unknown = cited(work.sentences, prompt)
-    of_work = [sentence for sentence in sentences if sentence.evidence_id == name][:MAX_SUPPORT]
-    support = supports(of_work)
-    refused += [
-        refusal("judgement", work.finding or label, "label_unknown", [name], label=label) for label in unknown
+    sentences, labels = cited(work.sentences, prompt)
+    own_sentences = [sentence for sentence in sentences if sentence.evidence_id == name][:MAX_SUPPORT]
+    support = supports(own_sentences)
+    refusals += [
+        refusal("judgement", work.finding or label, "label_unknown", [name], label=label) for label in labels
     ]
-    if len(of_work) < len(sentences) and work.finding:
-        refused.append(refusal("judgement", work.finding, "other_work", [name]))
+    if len(own_sentences) < len(sentences) and work.finding:
+        refusals.append(refusal("judgement", work.finding, "other_work", [name]))
     corpus = f"{document.title}\n{document.text}"
 
-    def checked(field: str, text: str, decision: gate.Decision) -> str:
+    def keep(field: str, text: str, decision: gate.Decision) -> str:
         """Return what stands; list what does not as refused, under the name of its field."""
         if text and decision.refusal is not None:
-            refused.append(refusal("judgement", f"{field}{text}", decision.refusal, [name]))
+            refusals.append(refusal("judgement", f"{field}{text}", decision.refusal, [name]))
         return text if text and decision.stands else ""
 
-    design, about, text = _design(work, document, prompt)
-    people = checked(
-        "participants: ", str(work.participants or ""), gate.participants(work.participants, text)
-    )
+    design, design_support, text = _design(work, document, prompt)
+    people = keep("participants: ", str(work.participants or ""), gate.participants(work.participants, text))
     comparator = line(work.comparator, 160)
     finding = line(work.finding, MAX_FINDING_CHARS + 20)
     quote = line(support[0].quote, 600) if support else ""
@@ -184,13 +182,13 @@ def _judgement(work: WorkAnswer, document: Evidence, prompt: Prompt, refused: li
         answers=int(clamped(work.answers, 0, 3)),
         direction=one_of(work.direction, DIRECTIONS) or "not_asked",
         role=one_of(work.role, prompt.choices["works.role"]) or BACKGROUND,
-        finding=checked("", finding, gate.finding(finding, support)) or quote,
+        finding=keep("", finding, gate.finding(finding, support)) or quote,
         support=support,
-        comparator=checked("comparator: ", comparator, gate.field(comparator, corpus)),
+        comparator=keep("comparator: ", comparator, gate.field(comparator, corpus)),
         compares=work.compares is True,
         participants=int(people) if people else None,
         design=design,
-        design_support=about,
+        design_support=design_support,
         kind=(one_of(work.kind, DOCUMENT_KINDS) or "") if document.evidence_type == "document" else "",
         reason=reason if gate.reason(reason, corpus).stands else "",
     )
@@ -201,8 +199,8 @@ def _design(
 ) -> tuple[Design | Literal[""], tuple[Support, ...], str]:
     """Return the design, the sentences that were named for it and their words; none where none was named."""
     sentences = [row for row in cited(work.design_from, prompt)[0] if row.evidence_id == document.evidence_id]
-    by_title = work.work in work.design_from
-    text = "\n".join((*((document.title,) if by_title else ()), *(sentence.quote for sentence in sentences)))
+    title = (document.title,) if work.work in work.design_from else ()
+    text = "\n".join((*title, *(sentence.quote for sentence in sentences)))
     design = one_of(work.design, DESIGNS) if text else None
     return design or "", supports(sentences), text
 

@@ -36,7 +36,7 @@ class JudgementStore:
     def __init__(self, store: EvidenceStore) -> None:
         self._store = store
 
-    async def earlier(self, step: JudgeInput) -> dict[str, StoredJudgement]:
+    async def load(self, step: JudgeInput) -> dict[str, StoredJudgement]:
         """Return the judgements of the step's works that were made before, by evidence id."""
         judgements: dict[str, StoredJudgement] = {}
         key = _key_of(step)
@@ -47,8 +47,8 @@ class JudgementStore:
                     stored = StoredJudgement.model_validate_json(data)
                     if step.scope and stored.scope == step.scope:
                         continue  # of an attempt of this very step: its answer is kept with its price
-                    named = stored.judgement.replace(evidence_id=ref.evidence_id)
-                    judgements[ref.evidence_id] = stored.replace(judgement=named)
+                    judgement = stored.judgement.replace(evidence_id=ref.evidence_id)
+                    judgements[ref.evidence_id] = stored.replace(judgement=judgement)
             except (StoreError, ValidationError):
                 continue
         return judgements
@@ -73,17 +73,17 @@ def _key_of(step: JudgeInput) -> Callable[[EvidenceRef], str]:
     The prompt is the role's file or the text of a graph's node in its place; what a reviewer or the manager
     of a team said is part of it.
     """
-    used = prompt_file("judge", step.prompt, evidence=True)
+    prompt = prompt_file("judge", step.prompt, evidence=True)
     questions = [step.question, step.run_question]
-    others = [
+    parts = [
         step.profile.model_dump(mode="json", include={"name", "criteria", "guidance", "roles"}),
         [step.model.model, step.model.base_url or "", step.model.effort or ""],
-        used.version,
+        prompt.version,
         [step.instruction, *(reading.text for reading in step.readings), *step.steering],
     ]
 
     def key(ref: EvidenceRef) -> str:
-        text = json.dumps([questions, ref.blob, *others], sort_keys=True, ensure_ascii=False)
+        text = json.dumps([questions, ref.blob, *parts], sort_keys=True, ensure_ascii=False)
         return f"judgements/{hashlib.sha256(text.encode()).hexdigest()}.json"
 
     return key
@@ -103,23 +103,23 @@ def with_stored(
             if score > scores.get(name, -1):
                 scores[name] = score
                 reasons[name] = stored.score_reasons.get(name, "")
-    judged = (*step.judged, *batch.judgements, *(stored.judgement for stored in judgements.values()))
-    present = {judgement.evidence_id for judgement in judged}
-    advice = {stored.recommendation for stored in judgements.values() if present.issuperset(stored.beside)}
-    before: Recommendation = "synthesize" if "synthesize" in advice else ""
+    all_judgements = (*step.judged, *batch.judgements, *(stored.judgement for stored in judgements.values()))
+    ids = {judgement.evidence_id for judgement in all_judgements}
+    advice = {stored.recommendation for stored in judgements.values() if ids.issuperset(stored.beside)}
+    recommendation: Recommendation = "synthesize" if "synthesize" in advice else ""
     gaps, searches = batch.gaps, batch.recommended_searches
-    going_on = [stored for stored in judgements.values() if stored.recommendation == "continue"]
-    if not batch.judgements and not before and going_on:
-        before = "continue"
-        gaps = tuple(dict.fromkeys(gap for stored in going_on for gap in stored.gaps))
+    continuing = [stored for stored in judgements.values() if stored.recommendation == "continue"]
+    if not batch.judgements and not recommendation and continuing:
+        recommendation = "continue"
+        gaps = tuple(dict.fromkeys(gap for stored in continuing for gap in stored.gaps))
         searches = tuple(
-            dict.fromkeys(search for stored in going_on for search in stored.recommended_searches)
+            dict.fromkeys(search for stored in continuing for search in stored.recommended_searches)
         )
     return batch.replace(
         judgements=(*(stored.judgement for stored in judgements.values()), *batch.judgements),
         scores=scores,
         score_reasons=reasons,
-        recommendation=batch.recommendation or before,
+        recommendation=batch.recommendation or recommendation,
         gaps=gaps,
         recommended_searches=searches,
         model=batch.model or model,

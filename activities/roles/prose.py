@@ -57,7 +57,7 @@ _MARK = re.compile(r"[\ue000-\uf7ff]")
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class ProseRow:
     """A sentence, an item or a row as it was written."""
 
     claim: DraftClaim
@@ -72,11 +72,11 @@ class Block:
     heading: str = ""
     section: str = ""
     """The heading of its section, where it begins another one."""
-    rows: list[Written] = field(default_factory=list)
+    rows: list[ProseRow] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenText:
+class ProseText:
     title: str
     answer: tuple[Block, ...]
     """The blocks before the second heading."""
@@ -88,7 +88,9 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).enable("table")
 
 
-def read(markdown: str, works: Mapping[str, str], language: str, *, to_send: bool = True) -> WrittenText:
+def read_markdown(
+    markdown: str, works: Mapping[str, str], language: str, *, to_send: bool = True
+) -> ProseText:
     """Read the Markdown of a writer.
 
     `works`: label (`E1`) -> id of the works that were shown. `to_send`: its block quotes are texts that leave
@@ -97,12 +99,12 @@ def read(markdown: str, works: Mapping[str, str], language: str, *, to_send: boo
     return reader.read(SyntaxTreeNode(_parser().parse(markdown.strip())))
 
 
-def sentence(markdown: str, works: Mapping[str, str]) -> Written | None:
+def read_sentence(markdown: str, works: Mapping[str, str]) -> ProseRow | None:
     """Read a text that is to be one sentence, maybe behind a lead; None without any."""
     return _Reader(works, "").sentence(" ".join(markdown.split()))
 
 
-def row(fields: Sequence[str], heads: Sequence[str], works: Mapping[str, str]) -> Written:
+def read_row(fields: Sequence[str], heads: Sequence[str], works: Mapping[str, str]) -> ProseRow:
     """Read the fields of a row."""
     return _Reader(works, "").row(fields, heads)
 
@@ -114,22 +116,22 @@ def _inlines(node: SyntaxTreeNode) -> Iterator[Token]:
 
 def _is_bold(token: Token) -> bool:
     """Tell whether all of a line is bold, as one that introduces a list."""
-    shown = [child for child in token.children or () if child.content.strip() or child.nesting]
-    tags = [child.type for child in shown if child.nesting]
-    return tags == ["strong_open", "strong_close"] and [shown[0].type, shown[-1].type] == tags
+    children = [child for child in token.children or () if child.content.strip() or child.nesting]
+    tags = [child.type for child in children if child.nesting]
+    return tags == ["strong_open", "strong_close"] and [children[0].type, children[-1].type] == tags
 
 
 def _join_numbers(parts: Iterable[str], language: str) -> Iterator[str]:
     """Yield the parts of a line, those that end in the number of a heading or of a day with what follows."""
-    before = ""
+    pending = ""
     for part in parts:
-        before += part
-        is_open = _NUMBER.search(before) if language in ORDINALS else not any(map(str.isalpha, before))
+        pending += part
+        is_open = _NUMBER.search(pending) if language in ORDINALS else not any(map(str.isalpha, pending))
         if not is_open:
-            yield before
-            before = ""
-    if before:
-        yield before
+            yield pending
+            pending = ""
+    if pending:
+        yield pending
 
 
 class _Reader:
@@ -139,10 +141,10 @@ class _Reader:
         self._language = language
         self._soft_break = " "
         """What a line that ends within a paragraph becomes."""
-        self._cited: list[tuple[str, ...]] = []
+        self._citations: list[tuple[str, ...]] = []
         """The labels of each citation, by the character that stands for it."""
 
-    def read(self, text: SyntaxTreeNode) -> WrittenText:
+    def read(self, text: SyntaxTreeNode) -> ProseText:
         title, heading, section, headings = "", "", "", 0
         answer, blocks = list[Block](), list[Block]()
         for node in text.children:
@@ -158,9 +160,9 @@ class _Reader:
             elif rows := self._rows(node):
                 (blocks if headings else answer).append(Block(heading, section, rows))
                 heading = section = ""
-        return WrittenText(title, tuple(answer), tuple(blocks))
+        return ProseText(title, tuple(answer), tuple(blocks))
 
-    def _rows(self, node: SyntaxTreeNode) -> list[Written]:
+    def _rows(self, node: SyntaxTreeNode) -> list[ProseRow]:
         match node.type:
             case "table":
                 return self._table(node)
@@ -170,76 +172,76 @@ class _Reader:
                 return self._letter(node) if self._to_send else self._quoted(node)
             case "fence" | "code_block":
                 return [*filter(None, map(self.claim, map(self.marked, node.content.splitlines())))]
-        return [written for token in _inlines(node) for written in self._sentences(token)]
+        return [row for token in _inlines(node) for row in self._sentences(token)]
 
-    def sentence(self, markdown: str) -> Written | None:
+    def sentence(self, markdown: str) -> ProseRow | None:
         lead, text = self._text(_parser().parseInline(markdown)[0])
-        return self.claim(text + "".join(_MARK.findall(lead)), self._bare(lead))
+        return self.claim(text + "".join(_MARK.findall(lead)), self._plain_lead(lead))
 
-    def _letter(self, node: SyntaxTreeNode) -> list[Written]:
+    def _letter(self, node: SyntaxTreeNode) -> list[ProseRow]:
         """Read a block quote as the sentences, items and rows of a text that leaves the report."""
         self._soft_break = _LINE  # an address, a name below a greeting
         rows = self._quoted(node)
         self._soft_break = " "
-        return [replace(written, claim=written.claim.replace(letter=True)) for written in rows]
+        return [replace(row, claim=row.claim.replace(letter=True)) for row in rows]
 
-    def _quoted(self, node: SyntaxTreeNode) -> list[Written]:
+    def _quoted(self, node: SyntaxTreeNode) -> list[ProseRow]:
         """Read a block quote, whose headings are lines in bold print."""
-        rows: list[Written] = []
+        rows: list[ProseRow] = []
         for part in node.children:
             if is_heading := part.type == "heading":
                 texts = ("".join(self._text(token)) for token in _inlines(part))
                 block = [*filter(None, map(self.claim, texts))]
             else:
                 block = self._rows(part)
-            for number, written in enumerate(block):
-                claim = written.claim
+            for number, row in enumerate(block):
+                claim = row.claim
                 is_line = claim.begins and not claim.item and number > 0
                 begins = claim.begins or not (number or claim.item)
                 claim = claim.replace(begins=begins, line=is_line, strong=claim.strong or is_heading)
-                rows.append(replace(written, claim=claim))
+                rows.append(replace(row, claim=claim))
         return rows
 
-    def _list(self, node: SyntaxTreeNode) -> list[Written]:
+    def _list(self, node: SyntaxTreeNode) -> list[ProseRow]:
         """Read a list, and lists within it, as items."""
-        items: list[Written] = []
+        items: list[ProseRow] = []
         begins, item = False, 0
         for part in node.walk():
             if part.type == "list_item":
                 begins, item = True, int(part.info or 0)
             elif part.type == "inline" and part.token:
-                for written in self._sentences(part.token):
-                    claim = written.claim.replace(item=True, begins=begins, number=item)
-                    items.append(Written(claim, written.unknown))
+                for row in self._sentences(part.token):
+                    claim = row.claim.replace(item=True, begins=begins, number=item)
+                    items.append(ProseRow(claim, row.unknown))
                     begins = False
         return items
 
-    def _table(self, node: SyntaxTreeNode) -> list[Written]:
+    def _table(self, node: SyntaxTreeNode) -> list[ProseRow]:
         heads, *fields = (
             [self._field(token) for token in _inlines(row)] for row in node.walk() if row.type == "tr"
         )
         rows = [self._row(cells, heads) for cells in fields[:MAX_ROWS] if any(cells)]
         # a column of nothing but citations is the one that a report adds
-        kept = [
+        columns = [
             at
             for at in range(len(rows[0].claim.cells) if rows else 0)
-            if any(char.isalnum() for written in rows for char in written.claim.cells[at][1])
+            if any(char.isalnum() for row in rows for char in row.claim.cells[at][1])
         ]
-        if len(kept) < 2:
+        if len(columns) < 2:
             return rows
-        return [Written(w.claim.shaped([w.claim.cells[at] for at in kept]), w.unknown) for w in rows]
+        return [ProseRow(w.claim.shaped([w.claim.cells[at] for at in columns]), w.unknown) for w in rows]
 
     def _field(self, token: Token) -> str:
         """Return a field of a table; labels of works alone cite them, in brackets or not."""
         text = " ".join(filter(None, self._text(token)))
         labels = _SEPARATORS.split(text.strip().upper())
-        known = all(label in (*self._works, GENERAL) for label in labels)
-        return self.marked(f"[{', '.join(labels)}]") if known else text
+        are_labels = all(label in (*self._works, GENERAL) for label in labels)
+        return self.marked(f"[{', '.join(labels)}]") if are_labels else text
 
-    def row(self, fields: Sequence[str], heads: Sequence[str]) -> Written:
+    def row(self, fields: Sequence[str], heads: Sequence[str]) -> ProseRow:
         return self._row([self._field(_parser().parseInline(field)[0]) for field in fields], heads)
 
-    def _row(self, fields: Sequence[str], heads: Sequence[str]) -> Written:
+    def _row(self, fields: Sequence[str], heads: Sequence[str]) -> ProseRow:
         """Make a row of fields in which characters stand for citations."""
         names = [line(_MARK.sub("", head).strip(_EDGES), MAX_HEADING_CHARS) for head in heads]
         plain = [clean(_MARK.sub("", text)).strip(_EDGES) for text in fields]
@@ -248,44 +250,44 @@ class _Reader:
             plain.pop()
         pairs = [*zip_longest(names, plain, fillvalue="")][:MAX_COLUMNS]
         claim = self._claim("", works, general=not unknown and self._is_general("".join(fields)))
-        return Written(claim.shaped(pairs), unknown)
+        return ProseRow(claim.shaped(pairs), unknown)
 
-    def _sentences(self, token: Token) -> Iterator[Written]:
+    def _sentences(self, token: Token) -> Iterator[ProseRow]:
         lead, text = self._text(token)
         if len(lead.split()) > MAX_HEAD_WORDS and _MARK.sub("", lead).rstrip().endswith(_STATES):
-            behind = _CITES.match(text)  # what is cited behind the bold words is cited by them
-            stressed = lead + (behind[0] if behind else "")
-            yield from (replace(w, claim=w.claim.replace(strong=True)) for w in self._of_line(stressed, ""))
-            lead, text = "", text[behind.end() :] if behind else text
-        rows = self._of_line(text, lead)
+            citations = _CITES.match(text)  # what is cited behind the bold words is cited by them
+            bold = lead + (citations[0] if citations else "")
+            yield from (replace(w, claim=w.claim.replace(strong=True)) for w in self._line_rows(bold, ""))
+            lead, text = "", text[citations.end() :] if citations else text
+        rows = self._line_rows(text, lead)
         if _is_bold(token):
             rows = (replace(w, claim=w.claim.replace(strong=True)) for w in rows)
         yield from rows
 
-    def _of_line(self, text: str, lead: str) -> Iterator[Written]:
-        for place, text_of_line in enumerate(text.split(_LINE)):
-            parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", text_of_line))
+    def _line_rows(self, text: str, lead: str) -> Iterator[ProseRow]:
+        for place, line_text in enumerate(text.split(_LINE)):
+            parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", line_text))
             parts = [part[a:b] for part in parts for a, b in pairwise([0, *ends_at_units(part), len(part)])]
             parts = [*_join_numbers(parts, self._language)]
             for number, part in enumerate(filter(str.strip, parts)):
-                leads = not (place or number)
+                is_first = not (place or number)
                 first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))
-                if written := self.claim(first if leads else part, self._bare(lead) if leads else ""):
+                if row := self.claim(first if is_first else part, self._plain_lead(lead) if is_first else ""):
                     begins = bool(place and not number)
-                    yield replace(written, claim=written.claim.replace(begins=begins))
+                    yield replace(row, claim=row.claim.replace(begins=begins))
 
     @staticmethod
-    def _bare(lead: str) -> str:
+    def _plain_lead(lead: str) -> str:
         return clean(_MARK.sub("", lead)).rstrip(".: \u3002\uff1a")
 
-    def claim(self, text: str, lead: str = "") -> Written | None:
+    def claim(self, text: str, lead: str = "") -> ProseRow | None:
         """Make a sentence of a text in which characters stand for citations; None without any words."""
         plain, marks, text = "", list[CiteMark](), " ".join(text.split())
         works, unknown = self._works_of(text)
         for piece in re.split(r"([\ue000-\uf7ff]+)", text):
             if _MARK.match(piece):
-                if known := self._works_of(piece)[0]:
-                    marks.append(CiteMark(at=len(plain.rstrip()), works=known))
+                if piece_works := self._works_of(piece)[0]:
+                    marks.append(CiteMark(at=len(plain.rstrip()), works=piece_works))
             else:
                 plain += piece if plain else piece.lstrip()
         body = clean(plain)
@@ -294,7 +296,7 @@ class _Reader:
         claim = self._claim(body, works, general=not unknown and self._is_general(text))
         if body == plain.rstrip():
             claim = claim.replace(marks=tuple(marks))
-        return Written(claim.shaped([(lead, body)]) if lead else claim, unknown)
+        return ProseRow(claim.shaped([(lead, body)]) if lead else claim, unknown)
 
     def _plain(self, token: Token) -> str:
         return line(_MARK.sub("", "".join(filter(None, self._text(token)))), MAX_HEADING_CHARS)
@@ -302,26 +304,26 @@ class _Reader:
     def _text(self, token: Token) -> tuple[str, str]:
         """Return lead and text of an inline token, without marks of emphasis."""
         bold, text, depth = "", "", 0
-        leads = True
+        may_lead = True
         for child in token.children or ():
             if child.type == "strong_open":
                 depth += 1
             elif child.type == "strong_close":
                 depth -= 1
-                leads = False
+                may_lead = False
             else:
                 part = child.content or {"softbreak": self._soft_break, "hardbreak": _LINE}.get(
                     child.type, ""
                 )
-                if leads and depth and not text:
+                if may_lead and depth and not text:
                     bold += part
-                elif leads and not depth and part.strip() and not bold:
-                    leads, text = False, text + part
+                elif may_lead and not depth and part.strip() and not bold:
+                    may_lead, text = False, text + part
                 else:
                     text += part
         lead, after = self.marked(bold).strip(), text.lstrip()
-        ends = lead[-1:] in tuple(".:?!\u3002\uff1a\uff1f") or after[:1] in (":", "\uff1a")
-        if lead and ends and after and len(lead.split()) <= MAX_LEAD_WORDS:
+        has_end = lead[-1:] in tuple(".:?!\u3002\uff1a\uff1f") or after[:1] in (":", "\uff1a")
+        if lead and has_end and after and len(lead.split()) <= MAX_LEAD_WORDS:
             return lead, self.marked(after.lstrip(": \uff1a"))
         return "", self.marked(bold + text)
 
@@ -334,8 +336,8 @@ class _Reader:
                 first = int(labels[-1][1:]) + 1 if dash and labels else int(number)
                 labels += [f"E{n}" for n in range(first, int(number) + 1)][:MAX_ROWS] or [f"E{number}"]
             labels += [GENERAL] if GENERAL in match[1].upper() else []
-            self._cited.append(tuple(dict.fromkeys(labels)))
-            return chr(FIRST_MARK + len(self._cited) - 1) if len(self._cited) <= MAX_MARKS else ""
+            self._citations.append(tuple(dict.fromkeys(labels)))
+            return chr(FIRST_MARK + len(self._citations) - 1) if len(self._citations) <= MAX_MARKS else ""
 
         return _MARKS.sub(mark, _MARK.sub("", text))
 
@@ -345,14 +347,14 @@ class _Reader:
         return DraftClaim(text=text, cites=works, kind=kind)
 
     def _is_general(self, text: str) -> bool:
-        return any(GENERAL in self._cited[ord(mark) - FIRST_MARK] for mark in _MARK.findall(text))
+        return any(GENERAL in self._citations[ord(mark) - FIRST_MARK] for mark in _MARK.findall(text))
 
     def _works_of(self, text: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Return the works that are cited in a text, and the labels that were not shown."""
         labels = dict.fromkeys(
             label
             for mark in _MARK.findall(text)
-            for label in self._cited[ord(mark) - FIRST_MARK]
+            for label in self._citations[ord(mark) - FIRST_MARK]
             if label != GENERAL
         )
         works = dict.fromkeys(self._works[label] for label in labels if label in self._works)

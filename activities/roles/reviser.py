@@ -53,8 +53,8 @@ class ReviserAnswer(Loose):
 
 
 def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    held = {document.evidence_id: document for document in documents}
-    works = {name: f"E{n}" for n, name in enumerate(held, 1)}
+    by_id = {document.evidence_id: document for document in documents}
+    works = {name: f"E{n}" for n, name in enumerate(by_id, 1)}
     labels = {
         f"C{n}": sentence.id for n, sentence in enumerate((*step.edited, *step.lines, *step.sentences), 1)
     }
@@ -65,9 +65,10 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
         parts.append(f"\nSection {section}: {one_line(title)}")
         sentences = (sentence for sentence in step.sentences if sentence.id.startswith(f"{section}."))
         parts += (_row(label_of[claim.id], claim, works) for claim in sentences)
-    listed = [
-        f"{label} {one_line(held[name].title)[:120]} ({held[name].year or 'no year'}, {held[name].standing})"
-        for name, label in works.items()
+    by_label = dict(zip(works.values(), by_id.values(), strict=True))
+    rows = [
+        f"{label} {one_line(work.title)[:120]} ({work.year or 'no year'}, {work.standing})"
+        for label, work in by_label.items()
     ]
     prompt = compose(
         "reviser",
@@ -75,7 +76,7 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
         room=room,
         inputs=[
             "Report:\n" + fence("report", "\n".join(parts if above else parts[1:])),
-            "Works (E1 is [1] in the report):\n" + fence("works", "\n".join(listed)),
+            "Works (E1 is [1] in the report):\n" + fence("works", "\n".join(rows)),
             "Read for this, to be written about: " + ", ".join(step.by_identifier)
             if step.by_identifier
             else "",
@@ -84,13 +85,12 @@ def render(step: ReviseInput, documents: Sequence[Evidence], room: int) -> Promp
         task="What does this touch? Answer with JSON.",
     )
     choices = {"ClaimLabel": tuple(labels), "WorkLabel": tuple(works.values()), "length": ("", *LENGTHS)}
-    shown = {label: held[name] for name, label in works.items()}
-    return replace(prompt, claims=labels, works=shown, choices=choices)
+    return replace(prompt, claims=labels, works=by_label, choices=choices)
 
 
 def _row(label: str, claim: DraftClaim, works: Mapping[str, str]) -> str:
-    cited = dict.fromkeys(works[s.evidence_id] for s in claim.support if s.evidence_id in works)
-    rests = f" [{', '.join(cited)}]" if cited else ""
+    labels = dict.fromkeys(works[s.evidence_id] for s in claim.support if s.evidence_id in works)
+    rests = f" [{', '.join(labels)}]" if labels else ""
     mark = " (leans)" if claim.leans else " (a row)" if claim.is_row else ""
     return f"{label}{rests}{mark}: {one_line(claim.text)}"
 
@@ -105,11 +105,11 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         for reworded in answer.reword
         if reworded.claim in prompt.claims
     }
-    gone = {prompt.claims[label] for label in answer.remove if label in prompt.claims}
-    answering = {s.id for s in step.sentences if s.id.partition(".")[2].startswith("a")}
-    if len({name.partition(".")[0] for name in answering}) > 1:
-        answering = set()  # of the sections, each with its own: that of the report stays with none of them
-    gone |= {s.id for s in step.sentences if s.id.partition(".")[0] in sections and s.id not in answering}
+    removed = {prompt.claims[label] for label in answer.remove if label in prompt.claims}
+    answer_ids = {s.id for s in step.sentences if s.id.partition(".")[2].startswith("a")}
+    if len({name.partition(".")[0] for name in answer_ids}) > 1:
+        answer_ids = set()  # of the sections, each with its own: that of the report stays with none of them
+    removed |= {s.id for s in step.sentences if s.id.partition(".")[0] in sections and s.id not in answer_ids}
 
     works_at_hand = [*map(gate.text_of, documents.values()), step.question]
 
@@ -127,72 +127,70 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
         )
 
     for before, claim in pairwise(step.sentences):
-        if before.id in gone and claim.leans and claim.id not in texts:
-            gone.add(claim.id)
+        if before.id in removed and claim.leans and claim.id not in texts:
+            removed.add(claim.id)
     refusals: list[Refused] = []
 
-    def again(sentence: C, by: Callable[[C], Decision]) -> C | None:
-        """Return a touched sentence as it is to be read; None where it stays, or goes (`gone`)."""
+    def revise(sentence: C, by: Callable[[C], Decision]) -> C | None:
+        """Return a touched sentence as it is to be read; None where it stays, or goes (`removed`)."""
         support = tuple(s for s in sentence.support if s.evidence_id not in works)
         if sentence.support and not support:
-            gone.add(sentence.id)
+            removed.add(sentence.id)
         reworded: Reworded = texts.get(sentence.id, Reworded())
-        changed = sentence
+        revision = sentence
         if reworded.text or reworded.cells:
-            changed = sentence.worded(sentence_text(reworded.text), [*map(sentence_text, reworded.cells)])
-        if sentence.id in gone or (changed.text == sentence.text and support == sentence.support):
+            revision = sentence.worded(sentence_text(reworded.text), [*map(sentence_text, reworded.cells)])
+        if sentence.id in removed or (revision.text == sentence.text and support == sentence.support):
             return None
-        changed = changed.replace(support=support, reworded=changed.text != sentence.text)
-        decided = gate.with_decision(changed, by(changed))
-        if decided.state == "refused":
-            refusals.append(refusal_of(decided))
+        revision = revision.replace(support=support, reworded=revision.text != sentence.text)
+        revised = gate.with_decision(revision, by(revision))
+        if revised.state == "refused":
+            refusals.append(refusal_of(revised))
             if support != sentence.support:
-                gone.add(sentence.id)
+                removed.add(sentence.id)
             return None
-        return decided
+        return revised
 
-    sentences = tuple(new for claim in with_context(step.sentences) if (new := again(claim, decide)))
-    gone -= {row.id for row in step.lines}
-    lines = tuple(new for row in step.lines if (new := again(row, decide)))
-    held = {sentence.id: sentence for sentence in (*step.sentences, *sentences)}
+    sentences = tuple(new for claim in with_context(step.sentences) if (new := revise(claim, decide)))
+    removed -= {row.id for row in step.lines}
+    lines = tuple(new for row in step.lines if (new := revise(row, decide)))
+    by_id = {sentence.id: sentence for sentence in (*step.sentences, *sentences)}
 
-    def edited(sentence: EditedSentence) -> EditedSentence | None:
+    def revise_edited(sentence: EditedSentence) -> EditedSentence | None:
         """Have a sentence of the editor go with all the sentences it rests on.
 
         It is read again where some of them go or read otherwise.
         """
-        left = tuple(name for name in sentence.claims if name not in gone)
-        if sentence.claims and not left:
-            gone.add(sentence.id)
-        on = [
-            Claim(id=name, text=held[name].text, support=held[name].support) for name in left if name in held
-        ]
-        narrowed = sentence.replace(claims=left)
-        new = again(narrowed, lambda c: gate.editor_sentence(c.text, on, step.question))
-        if new is None and left != sentence.claims and sentence.id not in gone:
-            new = gate.with_decision(narrowed, gate.editor_sentence(sentence.text, on, step.question))
+        claim_ids = tuple(name for name in sentence.claims if name not in removed)
+        if sentence.claims and not claim_ids:
+            removed.add(sentence.id)
+        claims = [Claim(id=s.id, text=s.text, support=s.support) for s in map(by_id.get, claim_ids) if s]
+        narrowed = sentence.replace(claims=claim_ids)
+        new = revise(narrowed, lambda c: gate.editor_sentence(c.text, claims, step.question))
+        if new is None and claim_ids != sentence.claims and sentence.id not in removed:
+            new = gate.with_decision(narrowed, gate.editor_sentence(sentence.text, claims, step.question))
             if new.state == "refused":
                 refusals.append(refusal_of(new, "summary"))
-                gone.add(sentence.id)
+                removed.add(sentence.id)
                 new = None
         return new
 
-    others = tuple(new for sentence in step.edited if (new := edited(sentence)))
+    edited_sentences = tuple(new for sentence in step.edited if (new := revise_edited(sentence)))
     # a title states nothing which the question, the outline and the instruction do not
     passages = [step.question, step.wanted, *step.sections.values(), *(c.text for c in step.sentences)]
-    titled = bool(answer.title.strip()) and gate.title(answer.title, passages).stands
+    has_title = bool(answer.title.strip()) and gate.title(answer.title, passages).stands
     new_text = next(iter(answer.write), NewText())
     question = line(new_text.question, 300)
     section = new_text.section if new_text.section in step.sections else ""
     return Accepted(
         Revised(
-            removed=tuple(sentence.id for sentence in (*step.edited, *step.sentences) if sentence.id in gone),
+            removed=tuple(s.id for s in (*step.edited, *step.sentences) if s.id in removed),
             sections=sections,
             works=tuple(sorted(works)),
             sentences=sentences,
-            edited=others,
+            edited=edited_sentences,
             lines=lines,
-            title=line(answer.title, 160) if titled else "",
+            title=line(answer.title, 160) if has_title else "",
             length=one_of(answer.length, LENGTHS),
             write=Wanted(question=question, section=section) if question else None,
             refused=tuple(refusals),

@@ -11,7 +11,7 @@ from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.claims import Checks, ids_by_label, in_shape_of
 from activities.roles.fields import Fields, Loose, OneClaim, Text, Texts, limits
 from activities.roles.prompt import compose, fence, listing, one_line
-from activities.roles.prose import GENERAL, row, sentence
+from activities.roles.prose import GENERAL, read_row, read_sentence
 from activities.roles.role import Prompt, prompt_text
 from activities.roles.validation import sentence_text
 from activities.roles.works import compose_works
@@ -23,7 +23,7 @@ from activities.verification.verdicts import is_rewordable, leaning_ids
 MAX_COLUMNS = 8
 MAX_FIELD_CHARS = 300
 MAX_EXPRESSIONS = 80
-MAX_COMPUTED_SHOWN = 80
+MAX_COMPUTATIONS = 80
 MAX_TRANSLATION_CHARS = 900
 TASK_AGAIN = "Write the refused sentences once more. "
 ANSWER = "Answer with JSON."
@@ -60,24 +60,24 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
     blocks: list[list[str]] = []
     ids = {document.evidence_id: f"E{n}" for n, document in enumerate(documents, 1)}
     for paragraph in step.failed:
-        leaning = leaning_ids(paragraph.claims)
+        leaning_claims = leaning_ids(paragraph.claims)
         blocks.append([])
         for claim in paragraph.claims:
             labels[label := f"C{len(labels) + 1}"] = claim.id
-            why = in_words(claim.problem) if claim.problem else "not verified"
-            refused = f" (refused: {why})" if claim.state != "stands" else ""
-            refused = f" (fields left out: {why})" if claim.problem and not refused else refused
+            reason = in_words(claim.problem) if claim.problem else "not verified"
+            note = f" (refused: {reason})" if claim.state != "stands" else ""
+            note = f" (fields left out: {reason})" if claim.problem and not note else note
             shape = " (a row: `cells`)" if claim.is_row else ""
-            leans = " (leans on it)" if claim.id in leaning else ""
-            fields = "; ".join(f"{head}: {field or '-'}" for head, field in claim.cells)
+            leans = " (leans on it)" if claim.id in leaning_claims else ""
+            row_fields = "; ".join(f"{head}: {field or '-'}" for head, field in claim.cells)
             words = f"**{claim.lead}:** {claim.body}" if claim.lead else claim.text
             cites = ", ".join(ids[name] for name in gate.works_of(claim) if name in ids)
             cites = GENERAL if claim.kind == "background" else cites
-            text = f"{one_line(fields if claim.is_row else words)} [{cites}]"
-            blocks[-1].append(f"{label}{shape}: {text.removesuffix(' []')}{refused}{leans}")
+            text = f"{one_line(row_fields if claim.is_row else words)} [{cites}]"
+            blocks[-1].append(f"{label}{shape}: {text.removesuffix(' []')}{note}{leans}")
     rows = "\n\n".join("\n".join(block) for block in blocks)
     quotes = [f"T{n}: {one_line(support.quote)}" for n, support in enumerate(step.untranslated, 1)]
-    translating = TRANSLATIONS.format(language=english_name(step.language)) if quotes else ""
+    translation_task = TRANSLATIONS.format(language=english_name(step.language)) if quotes else ""
     quotes_shown = "Quotes:\n" + fence("quotes", "\n".join(quotes)) if quotes else ""
     if rows:
         prompt = compose_works(
@@ -86,23 +86,23 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             documents,
             room=room,
             inputs=[
-                listing("Computed in the same text", step.computed, MAX_COMPUTED_SHOWN, 160),
+                listing("Computed in the same text", step.computed, MAX_COMPUTATIONS, 160),
                 "Paragraphs:\n" + fence("claims", rows),
                 quotes_shown,
             ],
             together=MAX_CHARS_TOGETHER,
-            task="".join((TASK_AGAIN, translating, ANSWER)),
+            task="".join((TASK_AGAIN, translation_task, ANSWER)),
         )
     else:
         brief = step.replace(prompt=prompt_text("translation"))
-        prompt = compose("writer", brief, room=room, inputs=[quotes_shown], task=translating + ANSWER)
-    unasked = {
+        prompt = compose("writer", brief, room=room, inputs=[quotes_shown], task=translation_task + ANSWER)
+    fields = {
         "translations": quotes,
         "sentences": rows,
         "computed": rows,
         "proposed": rows,
     }
-    choices = {name: () for name, wanted in unasked.items() if not wanted}
+    choices = {name: () for name, is_asked in fields.items() if not is_asked}
     return replace(
         prompt,
         choices={**prompt.choices, **choices, "ClaimLabel": tuple(labels)},
@@ -118,41 +118,41 @@ def accept_again(step: WriteInput, prompt: Prompt, answer: AgainAnswer) -> Secti
     A refused sentence that the model did not write again is left out.
     """
     rows = [claim for paragraph in step.failed for claim in paragraph.claims]
-    leaning = {name for paragraph in step.failed for name in leaning_ids(paragraph.claims)}
-    first = {c.id: c for c in rows if is_rewordable(c) or c.id in leaning}
-    texts = [text for again in answer.sentences for text in (again.text, *again.cells)]
+    leaning_names = {name for paragraph in step.failed for name in leaning_ids(paragraph.claims)}
+    by_id = {c.id: c for c in rows if is_rewordable(c) or c.id in leaning_names}
+    texts = [text for item in answer.sentences for text in (item.text, *item.cells)]
     text = "\n".join((*(claim.text for claim in rows), *texts, *step.computed))
     checks = Checks(prompt, [*answer.computed, *step.computed], answer.proposed, text)
     works = ids_by_label(prompt)
-    again: dict[str, DraftClaim] = {}
-    for one in answer.sentences:
-        before = first.get(prompt.claims.get(one.claim, ""))
-        if before is None or before.id in again:
+    rewordings: dict[str, DraftClaim] = {}
+    for item in answer.sentences:
+        before = by_id.get(prompt.claims.get(item.claim, ""))
+        if before is None or before.id in rewordings:
             continue
         heads = [head for head, _ in before.cells]
-        if before.is_row and len(one.cells) not in (len(heads), len(heads) + 1):  # one for the citations
+        if before.is_row and len(item.cells) not in (len(heads), len(heads) + 1):  # one for the citations
             continue
-        cells = [checks.filled(cell, step.language) for cell in one.cells]
-        words = checks.filled(one.text, step.language)
-        written = row(cells, heads, works) if before.is_row else sentence(words, works)
-        if written is None or not written.claim.text:
+        cells = [checks.fill(cell, step.language) for cell in item.cells]
+        words = checks.fill(item.text, step.language)
+        row = read_row(cells, heads, works) if before.is_row else read_sentence(words, works)
+        if row is None or not row.claim.text:
             continue
-        if not written.claim.cites and written.claim.kind != "background":  # as its first wording
-            written = replace(written, claim=written.claim.replace(cites=before.cites, kind=before.kind))
-        again[before.id] = checks.claim(in_shape_of(before, written)).replace(reworded=True)
+        if not row.claim.cites and row.claim.kind != "background":  # as its first wording
+            row = replace(row, claim=row.claim.replace(cites=before.cites, kind=before.kind))
+        rewordings[before.id] = checks.claim(in_shape_of(before, row)).replace(reworded=True)
 
-    def second(claim: DraftClaim) -> Iterator[DraftClaim]:
-        new = again.get(claim.id)
-        if new is not None and new.state != "refused":
+    def second_wordings(claim: DraftClaim) -> Iterator[DraftClaim]:
+        rewording = rewordings.get(claim.id)
+        if rewording is not None and rewording.state != "refused":
             # else the first one stands
-            if claim.state == "refused" or (new.problem is None and new.text != claim.text):
-                yield new
-        elif new is not None and claim.state == "refused":
-            yield claim.replace(problem=new.problem, reworded=True)
-        elif new is None and claim.state == "refused":
+            if claim.state == "refused" or (rewording.problem is None and rewording.text != claim.text):
+                yield rewording
+        elif rewording is not None and claim.state == "refused":
+            yield claim.replace(problem=rewording.problem, reworded=True)
+        elif rewording is None and claim.state == "refused":
             yield claim.replace(state="out")
 
-    claims = tuple(new for claim in first.values() for new in second(claim))
+    claims = tuple(rewording for claim in by_id.values() for rewording in second_wordings(claim))
     return SectionDraft(
         paragraphs=(DraftParagraph(claims=claims),) if claims else (),
         translations=tuple(_translations(step, answer)),

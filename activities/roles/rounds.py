@@ -85,15 +85,15 @@ class GapsAnswer(Loose):
     instructions: list[InstructionAnswer] = limits(items=MAX_INSTRUCTIONS, default_factory=list)
 
 
-def _labelled(step: GapsInput) -> dict[str, str]:
+def _instructions_by_label(step: GapsInput) -> dict[str, str]:
     """Map labels to the instructions: `R1`."""
     return {f"R{n}": text for n, text in enumerate(step.steering[-MAX_INSTRUCTIONS:], 1)}
 
 
 def render_gaps(step: GapsInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     observation = line(step.observation, MAX_OBSERVATION_CHARS)
-    asked = _labelled(step)
-    rows = [f"{label}: {line(text, 300)}" for label, text in asked.items()]
+    instructions = _instructions_by_label(step)
+    rows = [f"{label}: {line(text, 300)}" for label, text in instructions.items()]
     prompt = compose(
         "gap_evaluator",
         step,
@@ -111,8 +111,8 @@ def render_gaps(step: GapsInput, _documents: Sequence[Evidence], room: int) -> P
     )
     return replace(
         prompt,
-        choices={"instructions.kind": KINDS, "instructions.label": tuple(asked)}
-        if asked
+        choices={"instructions.kind": KINDS, "instructions.label": tuple(instructions)}
+        if instructions
         else {"instructions": ()},
     )
 
@@ -122,17 +122,17 @@ def accept_gaps(step: GapsInput, _prompt: Prompt, answer: GapsAnswer) -> Accepte
     gaps = lines(answer.outstanding_gaps, step.max_gaps)
     if not gaps and not answer.research_complete:
         gaps = lines(step.judged_gaps or (step.question,), step.max_gaps)
-    asked = _labelled(step)
-    read = {
+    texts = _instructions_by_label(step)
+    instructions = {
         text: Instruction(
             text=text, kind=kind, query=line(instruction.query, 160) if kind == "search" else ""
         )
         for instruction in answer.instructions
-        if (text := asked.get(instruction.label.strip())) and (kind := one_of(instruction.kind, KINDS))
+        if (text := texts.get(instruction.label.strip())) and (kind := one_of(instruction.kind, KINDS))
     }
     return Accepted(
         KnowledgeGapOutput(
-            research_complete=not gaps, outstanding_gaps=gaps, instructions=tuple(read.values())
+            research_complete=not gaps, outstanding_gaps=gaps, instructions=tuple(instructions.values())
         )
     )
 
@@ -176,13 +176,13 @@ def render_reflection(step: ReflectInput, _documents: Sequence[Evidence], room: 
 
 def accept_reflection(step: ReflectInput, _prompt: Prompt, answer: ReflectionAnswer) -> Accepted[Reflection]:
     """Accept better searches without those that were made already."""
-    made = {" ".join((s.asked or s.query).casefold().split()) for s in step.searches}
-    better = (q for q in answer.better_searches if " ".join(q.casefold().split()) not in made)
+    earlier_queries = {" ".join((s.asked or s.query).casefold().split()) for s in step.searches}
+    queries = (q for q in answer.better_searches if " ".join(q.casefold().split()) not in earlier_queries)
     return Accepted(
         Reflection(
             served=answer.served,
             reason=line(answer.reason, 500),
-            better_searches=lines(better, MAX_SEARCHES, 200),
+            better_searches=lines(queries, MAX_SEARCHES, 200),
         )
     )
 

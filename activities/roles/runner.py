@@ -62,16 +62,16 @@ class RoleThinker:
         """Answer a step. Raises ModelError when nothing could answer; its usage is all that was paid."""
         spec = own_spec(step.name) if isinstance(step, OwnStepInput) else spec_of(role)
         documents = await self._store.get_many(spec.refs(step))
-        spent = Usage()
+        usage = Usage()
         failures: list[ModelError] = []
-        doubted: StepAnswer[Any] | None = None
+        doubted_answer: StepAnswer[Any] | None = None
         chain = list(dict.fromkeys((step.model, *step.fallbacks)))
         for number, choice in enumerate(chain):
             try:
-                done = await self._answer(spec, step.replace(model=choice), documents)
+                answer = await self._answer(spec, step.replace(model=choice), documents)
             except ModelError as error:
                 failures.append(error)
-                spent = spent + error.usage
+                usage = usage + error.usage
                 if number + 1 == len(chain) or (isinstance(error, ModelBusy) and not self._last_attempt()):
                     break
                 log.warning(
@@ -83,17 +83,17 @@ class RoleThinker:
                     error=str(error),
                 )
                 continue
-            if _is_doubted(done) and any(asks_model(role, other) for other in chain[number + 1 :]):
-                doubted, spent = doubted or done, spent + done.usage
+            if _is_doubted(answer) and any(asks_model(role, fallback) for fallback in chain[number + 1 :]):
+                doubted_answer, usage = doubted_answer or answer, usage + answer.usage
                 continue
-            notes = tuple(f"{spec.title}: {error}" for error in failures) + done.notes
-            return done.replace(usage=spent + done.usage, fell_back=number > 0, notes=notes)
-        if doubted is not None:
-            return doubted.replace(usage=spent)
+            notes = tuple(f"{spec.title}: {error}" for error in failures) + answer.notes
+            return answer.replace(usage=usage + answer.usage, fell_back=number > 0, notes=notes)
+        if doubted_answer is not None:
+            return doubted_answer.replace(usage=usage)
         # raise the error that is worth a retry; without one, that of the requested model
-        worst = next((error for error in failures if error.retryable), failures[0])
-        worst.usage = spent
-        raise worst
+        final = next((error for error in failures if error.retryable), failures[0])
+        final.usage = usage
+        raise final
 
     async def order(self, step: OrderInput) -> Ordered:
         """Put the works that are worth judging in order, the most promising first. Raises StoreError."""
@@ -103,35 +103,33 @@ class RoleThinker:
     async def _answer(
         self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence]
     ) -> StepAnswer[Any]:
-        asked = asks_model(spec.role, step.model)
-        if not asked or spec.is_idle(step, documents):
+        has_model = asks_model(spec.role, step.model)
+        if not has_model or spec.is_idle(step, documents):
             output = await asyncio.to_thread(spec.fallback, step, documents)
-            return StepAnswer(output=output, model=BY_CODE) if asked else StepAnswer(output=output)
+            return StepAnswer(output=output, model=BY_CODE) if has_model else StepAnswer(output=output)
         if isinstance(step, JudgeInput):
             return await self._judge(spec, step, documents)
-        return await self._asked(spec, step, documents)
+        return await self._ask(spec, step, documents)
 
     async def _judge(self, spec: AnySpec, step: JudgeInput, documents: Sequence[Evidence]) -> StepAnswer[Any]:
         """Judge a batch; the model is asked only about works without a judgement."""
-        earlier = await self._judgements.earlier(step)
-        left = step.replace(evidence=tuple(r for r in step.evidence if r.evidence_id not in earlier))
-        if not left.evidence:
+        stored = await self._judgements.load(step)
+        open_step = step.replace(evidence=tuple(r for r in step.evidence if r.evidence_id not in stored))
+        if not open_step.evidence:
             model = step.model.model
-            return StepAnswer(output=with_stored(step, earlier, JudgeBatch(), model), model=model)
-        unread = [document for document in documents if document.evidence_id not in earlier]
-        done = await self._asked(spec, left, unread)
-        await self._judgements.keep(left, done.output)
-        return done.replace(output=with_stored(step, earlier, done.output, done.model))
+            return StepAnswer(output=with_stored(step, stored, JudgeBatch(), model), model=model)
+        unjudged = [document for document in documents if document.evidence_id not in stored]
+        answer = await self._ask(spec, open_step, unjudged)
+        await self._judgements.keep(open_step, answer.output)
+        return answer.replace(output=with_stored(step, stored, answer.output, answer.model))
 
-    async def _asked(
-        self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence]
-    ) -> StepAnswer[Any]:
+    async def _ask(self, spec: AnySpec, step: StepContext, documents: Sequence[Evidence]) -> StepAnswer[Any]:
         """Ask the model, check its answer, and return it with its price.
 
         A prompt that its server calls too long is made smaller, to what was learned of the server, and not
         repeated.
         """
-        model, spent = self._model_of(step.model), Usage()
+        model, usage = self._model_of(step.model), Usage()
         context = await model.context(step.model)
         guesses = 0
         for _ in range(MAX_SIZES):
@@ -149,7 +147,7 @@ class RoleThinker:
                     seconds=step.seconds,
                 )
             except ModelError as error:
-                error.usage = spent = spent + error.usage
+                error.usage = usage = usage + error.usage
                 before = context
                 if error.category == "context_length":
                     context = await model.context(step.model)
@@ -169,23 +167,23 @@ class RoleThinker:
             notes = (*prompt.notes, *accepted.notes, *completion.notes)
             return StepAnswer(
                 output=accepted.output,
-                usage=spent + completion.usage,
+                usage=usage + completion.usage,
                 model=completion.model,
                 prompt_version=prompt.version,
-                notes=tuple(_of_role(spec, note) for note in notes),
+                notes=tuple(_with_step(spec, note) for note in notes),
             )
         raise ModelRefused(
             f"no prompt of {spec.role} is short enough for {step.model.model}",
             category="context_length",
-            usage=spent,
+            usage=usage,
         )
 
 
-def _is_doubted(done: StepAnswer[Any]) -> bool:
-    return isinstance(done.output, Verdicts) and not done.output.vigilance.is_believed
+def _is_doubted(answer: StepAnswer[Any]) -> bool:
+    return isinstance(answer.output, Verdicts) and not answer.output.vigilance.is_believed
 
 
-def _of_role(spec: AnySpec, note: Statement | str) -> Statement | str:
+def _with_step(spec: AnySpec, note: Statement | str) -> Statement | str:
     """Return a note with the step it is about."""
     if isinstance(note, Statement):
         return note.replace(values={**note.values, "step": spec.title})

@@ -38,35 +38,35 @@ DUPLICATE = 0.9
 
 def order(step: OrderInput, documents: Sequence[Evidence]) -> Ordered:
     """Return the works worth judging, at most `step.most`, the most promising first."""
-    held = {document.evidence_id: document for document in documents}
+    works = {document.evidence_id: document for document in documents}
     queries = list(dict.fromkeys(step.queries))[-MAX_QUERIES:]
     texts = [text for text in dict.fromkeys((step.run_question, step.question, *queries)) if text.strip()]
     scores: dict[str, float] = defaultdict(float)
-    names = sorted(held)
-    measured = nearness(texts, [held[name] for name in names])
-    for similar, _ in measured:
+    names = sorted(works)
+    measures = nearness(texts, [works[name] for name in names])
+    for similar, _ in measures:
         for place, at in enumerate(np.argsort(-similar, kind="stable").tolist()):
             scores[names[at]] += 1.0 / (RANK_CONSTANT + place + 1)
-    relevance = dict(zip(names, np.max([row for _, row in measured], axis=0).tolist(), strict=True))
-    candidates = [ref for ref in step.evidence if ref.evidence_id in held]
+    relevance = dict(zip(names, np.max([row for _, row in measures], axis=0).tolist(), strict=True))
+    candidates = [ref for ref in step.evidence if ref.evidence_id in works]
     weakest = min((relevance[ref.evidence_id] for ref in step.answered), default=0.0)
-    least = max(NEAR, weakest) if embedder() is not None else 0.0
+    minimum = max(NEAR, weakest) if embedder() is not None else 0.0
     asked_for = _first_of_searches(candidates, step.asked_for)
     library_works = (
         [ref.evidence_id for ref in candidates if ref.source == LIBRARY] if step.whole_folder else []
     )
-    anyhow = {*asked_for, *(library_works if len(library_works) <= step.most else ())}
-    refs = [ref for ref in candidates if ref.evidence_id in anyhow or relevance[ref.evidence_id] >= least]
-    ranked = sorted(
+    fixed = {*asked_for, *(library_works if len(library_works) <= step.most else ())}
+    refs = [ref for ref in candidates if ref.evidence_id in fixed or relevance[ref.evidence_id] >= minimum]
+    ordered = sorted(
         refs,
         key=lambda ref: (-round(scores[ref.evidence_id], 6), -WEIGHT[ref.evidence_type], ref.evidence_id),
     )
-    places = {ref.evidence_id: place for place, ref in enumerate(ranked)}
-    first = sorted(_first_of_searches(refs, queries), key=lambda name: places[name])
-    folder = [name for name in library_works if name in anyhow]
-    wanted = dict.fromkeys([*asked_for, *folder, *first, *places])
-    chosen = set(without_duplicates(list(wanted), held)[: step.most])
-    ids = tuple(name for name in places if name in chosen)
+    places = {ref.evidence_id: place for place, ref in enumerate(ordered)}
+    firsts = sorted(_first_of_searches(refs, queries), key=lambda name: places[name])
+    folder = [name for name in library_works if name in fixed]
+    names_in_order = dict.fromkeys([*asked_for, *folder, *firsts, *places])
+    unique = set(without_duplicates(list(names_in_order), works)[: step.most])
+    ids = tuple(name for name in places if name in unique)
     return Ordered(ids=ids, far=len(candidates) - len(refs))
 
 
@@ -81,24 +81,24 @@ def _first_of_searches(refs: Sequence[EvidenceRef], queries: Sequence[str]) -> l
     return list(dict.fromkeys(name for row in zip_longest(*by_search.values()) for name in row if name))
 
 
-def without_duplicates(names: Sequence[str], held: Mapping[str, Evidence]) -> list[str]:
+def without_duplicates(names: Sequence[str], works: Mapping[str, Evidence]) -> list[str]:
     """Leave out works that say nearly the same as one before them, with the same numbers.
 
     Of a user's own documents only those that say the same: two bills differ in a month and an amount.
     """
     texts: list[str] = []
-    unlike = []
+    unique = []
     for name in names:
-        text = f"{held[name].title} {held[name].text[:4_000]}"
-        least = 1.0 if held[name].evidence_type == "document" else DUPLICATE
-        if not any(_say_the_same(text, other, least) for other in texts):
+        text = f"{works[name].title} {works[name].text[:4_000]}"
+        min_likeness = 1.0 if works[name].evidence_type == "document" else DUPLICATE
+        if not any(_say_the_same(text, other, min_likeness) for other in texts):
             texts.append(text)
-            unlike.append(name)
-    return unlike
+            unique.append(name)
+    return unique
 
 
-def _say_the_same(text: str, other: str, least: float) -> bool:
-    return all(_alike(read(text), read(other)) >= least for read in (_terms, _numbers))
+def _say_the_same(text: str, other: str, min_likeness: float) -> bool:
+    return all(_likeness(read(text), read(other)) >= min_likeness for read in (_terms, _numbers))
 
 
 @lru_cache(maxsize=1024)
@@ -112,6 +112,6 @@ def _numbers(text: str) -> frozenset[str]:
     return frozenset(numbers(text))
 
 
-def _alike(first: frozenset[str], other: frozenset[str]) -> float:
-    either = len(first | other)
-    return len(first & other) / either if either else 1.0
+def _likeness(first: frozenset[str], other: frozenset[str]) -> float:
+    union = len(first | other)
+    return len(first & other) / union if union else 1.0

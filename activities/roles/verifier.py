@@ -39,7 +39,7 @@ MAX_CARRYING = 16
 """Sentences that are named as carrying one: as many as a writer may rest it on."""
 MAX_TRANSLATIONS = 24
 """Quotes in another language than the report that are translated."""
-MIN_SAID = 0.6
+MIN_COMMON = 0.6
 """Share of the words of a sentence without works from which it says what a work says."""
 _DIGITS = re.compile(r"\d+")
 MAX_CUT = 16
@@ -69,17 +69,17 @@ class _Rows:
     """The sentences as lines, as many as there is room for."""
 
     def __init__(self, works: Prompt, room: int) -> None:
-        shown = works.sentences
+        sentences = works.sentences
         self._works = {document.evidence_id: label for label, document in works.works.items()}
-        self.labels = dict(shown)
+        self.labels = dict(sentences)
         """The sentences that a verdict may name: those of the works, and quotes that were cut off these."""
         self.lines: list[str] = []
         self.claims: dict[str, str] = {}
         self.controls: dict[str, Control] = {}
-        self._left = int(room * BYTES_PER_TOKEN)
-        self._computed: set[str] = set()
+        self._room = int(room * BYTES_PER_TOKEN)
+        self._computations: set[str] = set()
         """The computations that stand above."""
-        self._written: dict[str, str] = {}
+        self._labels_by_text: dict[str, str] = {}
         """Text of a sentence that stands above -> its label."""
 
     @property
@@ -91,25 +91,25 @@ class _Rows:
         """Add a sentence; False where there is no room for it."""
         label = f"C{len(self.lines) + 1}"
         sentence = row.sentence if isinstance(row, Control) else row
-        cut = self._cut(sentence)
-        text = self._text(label, sentence, cut)
-        if (left := self._left - len(text.encode()) - 1) < 0:
+        quotes = self._cut(sentence)
+        text = self._text(label, sentence, quotes)
+        if (remaining := self._room - len(text.encode()) - 1) < 0:
             return False
-        self._left = left
-        self._computed.update(sentence.computed)
-        self.labels |= cut
+        self._room = remaining
+        self._computations.update(sentence.computed)
+        self.labels |= quotes
         self.lines.append(text)
         if isinstance(row, Control):
             self.controls[label] = row
         else:
             self.claims[label] = sentence.id
-            self._written[one_line(sentence.text)] = label
+            self._labels_by_text[one_line(sentence.text)] = label
         return True
 
     def _cut(self, sentence: DraftClaim) -> dict[str, Sentence]:
         """Label the quotes of a sentence that the works are not shown with."""
-        shown = {(held.evidence_id, held.quote) for held in self.labels.values()}
-        quotes = [s for s in sentence.support if (s.evidence_id, s.quote) not in shown][:MAX_CUT]
+        pairs = {(source.evidence_id, source.quote) for source in self.labels.values()}
+        quotes = [s for s in sentence.support if (s.evidence_id, s.quote) not in pairs][:MAX_CUT]
         first = len(self.labels) + 1
         return {f"S{first + n}": Sentence(s.evidence_id, s.quote, 0.0) for n, s in enumerate(quotes)}
 
@@ -117,21 +117,21 @@ class _Rows:
         """Tell whether the sentence with a label is the last line."""
         return bool(self.lines) and self.lines[-1].startswith((f"{label} ", f"{label}:"))
 
-    def _text(self, label: str, sentence: DraftClaim, cut: Mapping[str, Sentence]) -> str:
+    def _text(self, label: str, sentence: DraftClaim, sources: Mapping[str, Sentence]) -> str:
         marks = [self._works[name] for name in gate.works_of(sentence) if name in self._works]
-        quotes = [
-            f'   {mark} is "{clip(one_line(held.quote), MAX_SENTENCE_CHARS)}"' for mark, held in cut.items()
+        quote_lines = [
+            f'   {mark} is "{clip(one_line(s.quote), MAX_SENTENCE_CHARS)}"' for mark, s in sources.items()
         ]
         rests = f" [{', '.join(marks)}]" if marks else ""
         before = one_line(sentence.after)
-        above = next((name for text, name in self._written.items() if before.endswith(text)), before)
+        above = next((name for text, name in self._labels_by_text.items() if before.endswith(text)), before)
         after = [f"   after: {above}"] if before and not self._follows(above) else []
-        new = [expression for expression in sentence.computed if expression not in self._computed]
-        computed = (f"   computed: {one_line(expression)}" for expression in new)
+        expressions = [expression for expression in sentence.computed if expression not in self._computations]
+        computed = (f"   computed: {one_line(expression)}" for expression in expressions)
         proposed = [f"   proposes: {', '.join(sentence.proposed)}"] if sentence.proposed else []
         disputed = [f"   disputed: {one_line(sentence.disputed)}"] if sentence.disputed else []
-        first = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
-        return "\n".join([first, *after, *quotes, *computed, *proposed, *disputed])
+        head = f"{label}{rests}{MARKS.get(sentence.kind, '')}: {one_line(sentence.text)}"
+        return "\n".join([head, *after, *quote_lines, *computed, *proposed, *disputed])
 
 
 def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Prompt:
@@ -141,7 +141,7 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
     the labels of the sentences are always those of the works beside them.
     """
 
-    def laid_out(lines: Sequence[str], most: int) -> Prompt:
+    def compose_with(lines: Sequence[str], works_room: int) -> Prompt:
         return compose_works(
             "verifier",
             step,
@@ -153,23 +153,23 @@ def render(step: VerifyInput, documents: Sequence[Evidence], room: int) -> Promp
             judgements=step.judgements,
             task=TASK,
             together=MAX_CHARS_TOGETHER,
-            max_tokens=most,
+            max_tokens=works_room,
         )
 
-    beside = laid_out((), room).works_room - ROUNDING
-    own_room = max(min(int(room * SHARE_OF_SENTENCES), beside // 2), 0)
-    most = min(step.works_room or int(room * (1 - SHARE_OF_SENTENCES)), beside)
+    shared_room = compose_with((), room).works_room - ROUNDING
+    rows_room = max(min(int(room * SHARE_OF_SENTENCES), shared_room // 2), 0)
+    works_room = min(step.works_room or int(room * (1 - SHARE_OF_SENTENCES)), shared_room)
     for attempt in range(MAX_LAYOUTS):
-        works = laid_out((), max(most, 1))
-        rows = _Rows(works, own_room)
-        made = controls(step.sentences, tuple(works.sentences.values()), step.near_misses)
-        for sentence in mix(step.sentences, made):
+        works = compose_with((), max(works_room, 1))
+        rows = _Rows(works, rows_room)
+        control_rows = controls(step.sentences, tuple(works.sentences.values()), step.near_misses)
+        for sentence in mix(step.sentences, control_rows):
             if not rows.add(sentence):
                 break
-        if most + rows.size <= beside:
+        if works_room + rows.size <= shared_room:
             break
-        most = beside - (own_room if attempt else rows.size)
-    prompt = laid_out(rows.lines, max(most, 1))
+        works_room = shared_room - (rows_room if attempt else rows.size)
+    prompt = compose_with(rows.lines, max(works_room, 1))
     choices: dict[str, tuple[str, ...]] = {
         "ClaimLabel": (*rows.claims, *rows.controls),
         "SentenceLabel": tuple(rows.labels),
@@ -201,7 +201,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             if label not in strictest or strictest[label][0] < severity:
                 strictest[label] = severity, verdict
     foreign = {name for name, work in documents.items() if language_in(work) != step.language}
-    printed = {
+    cited_values = {
         value
         for sentence in step.sentences
         if sentence.cites
@@ -209,33 +209,33 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         for value in number.values
     }
     verdicts: list[SentenceVerdict] = []
-    measured: list[tuple[Control, bool]] = []
-    confirmed: set[str] = set()
+    outcomes: list[tuple[Control, bool]] = []
+    confirmed_ids: set[str] = set()
     for label, (severity, verdict) in strictest.items():
-        carrying = supports(cited(verdict.sentences, prompt)[0])
+        support = supports(cited(verdict.sentences, prompt)[0])
         control = prompt.controls.get(label)
         sentence = control.sentence if control else sentences[prompt.claims[label]]
         reason = line(verdict.reason, 160)
-        problem = gate.objection(sentence, SUPPORTED[severity], carrying, reason)
+        problem = gate.objection(sentence, SUPPORTED[severity], support, reason)
         if control is not None:
             # a yes that names nothing was said without looking
-            blind = SUPPORTED[severity] == "yes" and not carrying and not control.is_true
-            measured.append((control, problem is not None and not blind))
+            is_blind = SUPPORTED[severity] == "yes" and not support and not control.is_true
+            outcomes.append((control, problem is not None and not is_blind))
             continue
         if problem is None:
-            confirmed.add(sentence.id)
+            confirmed_ids.add(sentence.id)
         quotes: tuple[Support, ...] = ()
-        carrying = _near(sentence, carrying, foreign)
+        support = _pick(sentence, support, foreign)
         if problem is None:
             about = "\n".join((step.question, *(head for head, _ in sentence.cells)))
-            if not sentence.cites and not _says(sentence, carrying, foreign):
-                carrying = _stating_figures(sentence, carrying, printed)
-            if carrying or sentence.support:
-                quotes = gate.carrying_quotes(sentence, carrying, documents, about)
-            problem = _unstated(sentence, quotes, documents, about) if sentence.cites else None
-        changed = quotes if quotes != sentence.support else ()
+            if not sentence.cites and not _says(sentence, support, foreign):
+                support = _stating_figures(sentence, support, cited_values)
+            if support or sentence.support:
+                quotes = gate.carrying_quotes(sentence, support, documents, about)
+            problem = _missing_number(sentence, quotes, documents, about) if sentence.cites else None
+        new_support = quotes if quotes != sentence.support else ()
         leans = verdict.leans is True and not sentence.is_row
-        verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=changed, leans=leans))
+        verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=new_support, leans=leans))
     untranslated = [
         quote
         for verdict in verdicts
@@ -247,25 +247,25 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         Verdicts(
             verdicts=tuple(verdicts),
             untranslated=tuple(dict.fromkeys(untranslated))[:MAX_TRANSLATIONS],
-            vigilance=_vigilance(measured, confirmed),
+            vigilance=_vigilance(outcomes, confirmed_ids),
         )
     )
 
 
-def _vigilance(measured: Iterable[tuple[Control, bool]], confirmed: Collection[str]) -> Vigilance:
+def _vigilance(outcomes: Iterable[tuple[Control, bool]], confirmed_ids: Collection[str]) -> Vigilance:
     """Count the control sentences, each with whether it was refused.
 
     An error that was made of a sentence which the reader did not confirm shows nothing: it may be true."""
     vigilance = Vigilance()
-    for control, is_refused in measured:
+    for control, is_refused in outcomes:
         if control.is_true:
             vigilance += Vigilance(true=1, refused=is_refused)
-        elif not control.made_of or control.made_of in confirmed:
+        elif not control.made_of or control.made_of in confirmed_ids:
             vigilance += Vigilance(planted=1, noticed=is_refused)
     return vigilance
 
 
-def _near(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection[str]) -> tuple[Support, ...]:
+def _pick(sentence: DraftClaim, support: Sequence[Support], foreign: Collection[str]) -> tuple[Support, ...]:
     """Return the quotes with a word or a figure of a sentence; all, where none has one.
 
     A reader who names many labels slips in some. In another language than that of the report words do not
@@ -276,24 +276,24 @@ def _near(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection
     def touches(quote: str) -> bool:
         return not (words.isdisjoint(terms(quote)) and digits.isdisjoint(_DIGITS.findall(quote)))
 
-    return tuple(s for s in carrying if s.evidence_id in foreign or touches(s.quote)) or tuple(carrying)
+    return tuple(s for s in support if s.evidence_id in foreign or touches(s.quote)) or tuple(support)
 
 
-def _says(sentence: DraftClaim, carrying: Sequence[Support], foreign: Collection[str]) -> bool:
+def _says(sentence: DraftClaim, named_quotes: Sequence[Support], foreign: Collection[str]) -> bool:
     """Tell whether a sentence without a citation says what a reader names for it, or only follows from it.
 
     Advice and weighing rest on their neighbours; most words of a finding are those of its work. In another
     language than that of the report words do not tell."""
     words = set(terms(sentence.text))
-    quotes = [support.quote for support in carrying]
-    if any(support.evidence_id in foreign for support in carrying):
+    quotes = [support.quote for support in named_quotes]
+    if any(support.evidence_id in foreign for support in named_quotes):
         return True
-    said = words.intersection(term for quote in quotes for term in terms(quote))
-    return len(said) >= MIN_SAID * len(words) > 0
+    common = words.intersection(term for quote in quotes for term in terms(quote))
+    return len(common) >= MIN_COMMON * len(words) > 0
 
 
 def _stating_figures(
-    sentence: DraftClaim, carrying: Sequence[Support], printed: Collection[Decimal]
+    sentence: DraftClaim, support: Sequence[Support], cited_values: Collection[Decimal]
 ) -> tuple[Support, ...]:
     """Return the quotes that state a figure of a sentence that cites nothing.
 
@@ -303,11 +303,11 @@ def _stating_figures(
         for number in figures(sentence.text)
         if number.percent or sum(map(str.isdigit, number.text)) != 1
         for value in number.values
-    }.difference(printed)
-    return tuple(s for s in carrying if any(values & number.values for number in figures(s.quote)))
+    }.difference(cited_values)
+    return tuple(s for s in support if any(values & number.values for number in figures(s.quote)))
 
 
-def _unstated(
+def _missing_number(
     sentence: DraftClaim, quotes: Sequence[Support], documents: Mapping[str, Evidence], about: str
 ) -> Statement | None:
     """Tell which number of a sentence no work has that carries it; None where each has its work."""

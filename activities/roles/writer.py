@@ -18,7 +18,7 @@ from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.claims import Checks, ids_by_label
 from activities.roles.fields import Loose, Text, Texts, Truth, limits
 from activities.roles.prompt import listing
-from activities.roles.prose import Block, WrittenText, read, sentence
+from activities.roles.prose import Block, ProseText, read_markdown, read_sentence
 from activities.roles.revision import MAX_CRITIQUE, MAX_CRITIQUE_CHARS, REVISE, draft_shown
 from activities.roles.rewording import AgainAnswer, accept_again, render_again
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -85,8 +85,8 @@ AnyDraft = DraftAnswer | AgainAnswer
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.failed or step.untranslated:
         return render_again(step, documents, room)
-    first, left_open = step.first, _left_open(step)
-    tested = room >= MIN_ROOM_FOR_NEAR_MISSES and first is None
+    first, gaps = step.first, _gaps_by_label(step)
+    has_near_misses = room >= MIN_ROOM_FOR_NEAR_MISSES and first is None
     sections = [f"{section.title}: {section.key_question}" for section in step.outline]
     prompt = compose_works(
         "writer",
@@ -102,22 +102,22 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listing("Written in other sections", [c.text for c in step.written], len(step.written), 160),
             listing("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
-            listing("Left open", [f"{name}: {gap}" for name, gap in left_open.items()], MAX_LEFT_OPEN),
+            listing("Left open", [f"{name}: {gap}" for name, gap in gaps.items()], MAX_LEFT_OPEN),
             *(draft_shown(first, step.refused) if first else ()),
         ],
         judgements=step.judgements,
         together=MAX_CHARS_TOGETHER,
         max_tokens=step.works_room,
         task="".join(
-            (NEAR_MISSES if tested else "", SETTLED if left_open else "", REVISE if first else TASK)
+            (NEAR_MISSES if has_near_misses else "", SETTLED if gaps else "", REVISE if first else TASK)
         ),
     )
-    asked = {"critique": first, "near_misses": tested, "settled": left_open}
-    choices: dict[str, tuple[str, ...]] = {name: () for name, wanted in asked.items() if not wanted}
+    fields = {"critique": first, "near_misses": has_near_misses, "settled": gaps}
+    choices: dict[str, tuple[str, ...]] = {name: () for name, is_asked in fields.items() if not is_asked}
     return replace(prompt, choices={**prompt.choices, **choices})
 
 
-def _left_open(step: WriteInput) -> dict[str, str]:
+def _gaps_by_label(step: WriteInput) -> dict[str, str]:
     return {f"G{number}": gap for number, gap in enumerate(step.left_open[:MAX_LEFT_OPEN], 1)}
 
 
@@ -129,10 +129,10 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     computed, proposed = (*answer.computed, *first.computed), (*answer.proposed, *first.proposed)
     unlabelled_rows = tuple(map(without_label, computed))  # the labels are those of this answer
     checks = Checks(prompt, computed, proposed, answer.report)
-    report = checks.filled(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
+    report = checks.fill(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
     is_revised = step.first is None and step.model.effort != "small"
-    text = read(report, ids_by_label(prompt), step.language, to_send=answer.to_send is not False)
-    direct = tuple(
+    text = read_markdown(report, ids_by_label(prompt), step.language, to_send=answer.to_send is not False)
+    answer_claims = tuple(
         claim.replace(begins=claim.begins or bool(place and not number and not claim.item))
         for place, block in enumerate(text.answer)
         for number, claim in enumerate(checks.claims(block.rows))
@@ -142,13 +142,13 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         SectionDraft(
             title=step.title,
             heading=_title(text.title, step, prompt),
-            answer=direct,
+            answer=answer_claims,
             paragraphs=paragraphs,
-            limitations=() if direct or paragraphs else (NOTHING_FOUND,),
-            settled=tuple(gap for label, gap in _left_open(step).items() if label in answer.settled),
+            limitations=() if answer_claims or paragraphs else (NOTHING_FOUND,),
+            settled=tuple(gap for label, gap in _gaps_by_label(step).items() if label in answer.settled),
             works_room=prompt.works_room,
             near_misses=_near_misses(
-                [checks.filled(text, step.language) for text in answer.near_misses], prompt
+                [checks.fill(text, step.language) for text in answer.near_misses], prompt
             ),
             refused=tuple(checks.refused),
             written=Written(report=report, computed=unlabelled_rows, proposed=proposed)
@@ -159,24 +159,24 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
 
 
 def _paragraphs(
-    step: WriteInput, prompt: Prompt, text: WrittenText, checks: Checks
+    step: WriteInput, prompt: Prompt, text: ProseText, checks: Checks
 ) -> Iterable[DraftParagraph]:
     """Yield the blocks below the answer, each with its section where all sections are written at once."""
     titles = {section.id: section.title for section in step.outline}
     section = next(iter(titles), "")
     for block in text.blocks:
-        named = _section_of(block, titles)
-        section = named or section
+        new_section = _section_of(block, titles)
+        section = new_section or section
         if claims := checks.claims(block.rows):
-            heading = "" if named and block.heading == block.section else block.heading
+            heading = "" if new_section and block.heading == block.section else block.heading
             yield DraftParagraph(claims=claims, heading=_heading(heading, step, prompt), section=section)
 
 
 def _section_of(block: Block, titles: dict[str, str]) -> str:
     """Return the id of the section that begins with a block; empty for none."""
-    alike = {name: fuzz.ratio(block.section.casefold(), title.casefold()) for name, title in titles.items()}
-    best = max(alike, key=alike.__getitem__, default="")
-    return best if block.section and best and alike[best] >= MIN_SAME_HEADING else ""
+    ratios = {name: fuzz.ratio(block.section.casefold(), title.casefold()) for name, title in titles.items()}
+    best = max(ratios, key=ratios.__getitem__, default="")
+    return best if block.section and best and ratios[best] >= MIN_SAME_HEADING else ""
 
 
 def _title(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
@@ -199,9 +199,9 @@ def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
 
 def _near_misses(texts: Iterable[str], prompt: Prompt) -> tuple[DraftClaim, ...]:
     """Return the errors that the model planted on request and that cite works shown."""
-    written = (sentence(text, ids_by_label(prompt)) for text in texts)
-    made = [row.claim.replace(state="ask") for row in written if row is not None and row.claim.cites]
-    return tuple(made[:MAX_NEAR_MISSES])
+    rows = (read_sentence(text, ids_by_label(prompt)) for text in texts)
+    claims = [row.claim.replace(state="ask") for row in rows if row is not None and row.claim.cites]
+    return tuple(claims[:MAX_NEAR_MISSES])
 
 
 WRITER = RoleSpec(

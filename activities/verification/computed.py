@@ -361,7 +361,7 @@ class Computations:
         first = self._texts.get(result.of.text, text)
         return not is_share, foreign, is_rounded, first not in text and text not in first
 
-    def filled(self, text: str, language: str) -> str:
+    def fill(self, text: str, language: str) -> str:
         """Return a text with the figures in the places that it leaves to its computations."""
         labelled = {result.of.label: result for result in reversed(self.results)}
 

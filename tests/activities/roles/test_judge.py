@@ -140,8 +140,8 @@ async def test_a_judgement_belongs_to_the_prompt_that_it_was_asked_with(
     another = step.model_copy(update=other)
     store = JudgementStore(files)
     for asked, grade in ((step, 3), (another, 1)):
-        assert not await store.earlier(asked)
+        assert not await store.load(asked)
         batch = JudgeBatch(judgements=(WorkJudgement(evidence_id="a", answers=grade),))
         await store.keep(asked, batch)
-    known = [await store.earlier(asked) for asked in (step, another)]
+    known = [await store.load(asked) for asked in (step, another)]
     assert [one["a"].judgement.answers for one in known] == [3, 1]

@@ -320,7 +320,7 @@ def test_code_fills_in_a_figure_that_a_text_leaves_to_it(
     line: str, text: str, language: str, filled: str
 ) -> None:
     computations = Computations([line], GROUPS, GROUPS)
-    made = computations.filled(text, language)
+    made = computations.fill(text, language)
     assert made == filled
     if "{" not in made:
         assert not computations.of(made, GROUPS).missing
