@@ -15,7 +15,7 @@ from activities.credentials import register
 
 @dataclass(frozen=True, slots=True)
 class Address:
-    shown: str
+    public_url: str
     """Without credentials, query and fragment: for messages, and as the name of the server."""
     query: tuple[tuple[str, str], ...] = ()
     authorization: str = ""
@@ -27,7 +27,7 @@ class Address:
 
         A request for its facts costs nothing there.
         """
-        host = urlsplit(self.shown).hostname or ""
+        host = urlsplit(self.public_url).hostname or ""
         if host == "localhost" or ("." not in host and ":" not in host):
             return True
         try:
@@ -39,7 +39,7 @@ class Address:
     @property
     def root(self) -> str:
         """The address without the `/v1` at its end: where a server's own, non-OpenAI paths begin."""
-        return self.shown.removesuffix("/v1")
+        return self.public_url.removesuffix("/v1")
 
 
 def parse(url: str) -> Address:
@@ -58,11 +58,11 @@ def parse(url: str) -> Address:
             category="bad_request",
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    shown = urlunsplit((parts.scheme, f"{host}{port}", parts.path.rstrip("/"), "", ""))
+    public_url = urlunsplit((parts.scheme, f"{host}{port}", parts.path.rstrip("/"), "", ""))
     user, password = unquote(parts.username or ""), unquote(parts.password or "")
     query = tuple(parse_qsl(parts.query))
     authorization = ""
     if user or password:
         authorization = "Basic " + base64.b64encode(f"{user}:{password}".encode()).decode()
     register([authorization.removeprefix("Basic ")], [url.strip()])
-    return Address(shown, query, authorization)
+    return Address(public_url, query, authorization)

@@ -68,7 +68,7 @@ class Progress:
     characters: int = 0
     usage: Callable[[], Usage] | None = None
     """The cost of the step so far; estimated while an answer is coming."""
-    begun: float = field(default_factory=time.monotonic)
+    began: float = field(default_factory=time.monotonic)
 
     def details(self) -> dict[str, object]:
         return {
@@ -76,7 +76,7 @@ class Progress:
             "attempt": self.attempt,
             "model": self.model,
             "waiting": self.waiting,
-            "seconds": round(time.monotonic() - self.begun, 1),
+            "seconds": round(time.monotonic() - self.began, 1),
             "characters": self.characters,
             "usage": self.usage().model_dump(mode="json") if self.usage else {},
         }

@@ -38,12 +38,12 @@ class Calls(Generic[T]):
         call = self._under_way.get(key)
         if call is None:
             call = self._under_way[key] = _Call(asyncio.create_task(ask()))
-            call.task.add_done_callback(lambda done: self._end(key, done))
+            call.task.add_done_callback(lambda task: self._end(key, task))
         call.waiting += 1
         try:
             return await asyncio.shield(call.task)
         except asyncio.CancelledError:
-            if (own := asyncio.current_task()) and not own.cancelling():
+            if (current := asyncio.current_task()) and not current.cancelling():
                 return await self.once(key, ask)  # who ended the call was another one
             if self._has_timed_out():
                 asyncio.get_running_loop().call_later(JOIN_SECONDS, _end_unless_joined, call)

@@ -69,7 +69,7 @@ class Capabilities(Frozen):
     """Size of the context, where an error or the server itself named it."""
 
     @classmethod
-    def assumed(cls, address: str) -> "Capabilities":
+    def default_for(cls, address: str) -> "Capabilities":
         """Return what to try first.
 
         OpenAI has retired `max_tokens` for its newer models and refuses `maxLength` in strict
@@ -79,7 +79,7 @@ class Capabilities(Frozen):
             return cls(limit="max_completion_tokens", bounds=False)
         return cls()
 
-    def learned(self, status: int, error: Mapping[str, object]) -> "Capabilities | None":
+    def after_refusal(self, status: int, error: Mapping[str, object]) -> "Capabilities | None":
         """Return the capabilities after a refusal; None when it is not about the form of the request.
 
         `error` is the body's error object (`message`, `param`, `code`).
@@ -92,13 +92,13 @@ class Capabilities(Frozen):
             return None  # a failing server says nothing about its capabilities
         words = f"{param} {message}".lower()
         if code == "context_length_exceeded" or not (_NO.search(message) or _NO.search(code)):
-            return self.capped(words)
+            return self.with_output_cap(words)
         # what it is about: the parameter it names, else all of its words
-        named = param.lower() not in ("", "none", "body") and not _BOUNDS.search(message)
-        about = param.lower() if named else words
-        return next((lesson(self, words) for pattern, lesson in _LESSONS if pattern.search(about)), None)
+        is_named = param.lower() not in ("", "none", "body") and not _BOUNDS.search(message)
+        subject = param.lower() if is_named else words
+        return next((lesson(self, words) for pattern, lesson in _LESSONS if pattern.search(subject)), None)
 
-    def lowered(self) -> "Capabilities | None":
+    def next_format(self) -> "Capabilities | None":
         """Return the next weaker form of structured output; None after the last."""
         rung = LADDER.index(self.format) + 1
         return self.replace(format=LADDER[rung]) if rung < len(LADDER) else None
@@ -109,36 +109,36 @@ class Capabilities(Frozen):
             return None
         return self.replace(**dict.fromkeys((name, *also), False))
 
-    def capped(self, words: str) -> "Capabilities | None":
+    def with_output_cap(self, words: str) -> "Capabilities | None":
         """`max_tokens is too large: 9000. This model supports at most 4096 completion tokens`."""
         match = _AT_MOST.search(words)
         if match is None or "max_" not in words or "context" in words:
             return None
-        most = int(match.group(1))
-        if self.max_output is not None and most >= self.max_output:
+        max_output = int(match.group(1))
+        if self.max_output is not None and max_output >= self.max_output:
             return None
-        return self.replace(max_output=most)
+        return self.replace(max_output=max_output)
 
-    def other_limit(self) -> "Capabilities | None":
+    def with_other_limit(self) -> "Capabilities | None":
         """Return the other name for the output cap; no cap once both were refused."""
         if self.limit == "none":
             return None
-        refused = (*self.refused_limits, self.limit)
+        refused_limits = (*self.refused_limits, self.limit)
         names: tuple[LimitName, ...] = ("max_completion_tokens", "max_tokens")
-        left: LimitName = next((name for name in names if name not in refused), "none")
-        return self.replace(limit=left, refused_limits=refused)
+        limit: LimitName = next((name for name in names if name not in refused_limits), "none")
+        return self.replace(limit=limit, refused_limits=refused_limits)
 
 
 _Lesson = Callable[[Capabilities, str], Capabilities | None]
 _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
-    (_BOUNDS, lambda old, _: old.without("bounds") or old.lowered()),
+    (_BOUNDS, lambda old, _: old.without("bounds") or old.next_format()),
     (re.compile(r"logprobs"), lambda old, _: old.without("logprobs")),
-    (re.compile(r"response_format|json.?(?:mode|output|object)|schema"), lambda old, _: old.lowered()),
+    (re.compile(r"response_format|json.?(?:mode|output|object)|schema"), lambda old, _: old.next_format()),
     (re.compile(r"stream_options|include_usage"), lambda old, _: old.without("stream_usage")),
     (re.compile(r"temperature"), lambda old, _: old.without("temperature")),
     (
         re.compile(r"max_tokens|max_completion_tokens"),
-        lambda old, words: old.capped(words) or old.other_limit(),
+        lambda old, words: old.with_output_cap(words) or old.with_other_limit(),
     ),
     (
         re.compile(r"(?<![a-z])roles?\b|messages\["),
@@ -149,17 +149,17 @@ _LESSONS: tuple[tuple[re.Pattern[str], _Lesson], ...] = (
 """Subject of a refusal -> (capabilities, its words) -> the new ones; the first match decides."""
 
 
-def context_size(message: str, sent: int) -> int | None:
+def context_size(message: str, prompt_tokens: int) -> int | None:
     """Return the size of a context in tokens, from the words of an error; None when they do not say.
 
-    `sent` is how many tokens the request had by our own estimate: Ollama says by how much it was too long.
-    The numbers are the servers' own (llama.cpp, llama-cpp-python, vLLM, Ollama, OpenAI).
+    `prompt_tokens` are those of the request by our own estimate: Ollama says by how much it was too long. The
+    numbers are the servers' own (llama.cpp, llama-cpp-python, vLLM, Ollama, OpenAI).
     """
     for pattern in _CONTEXT_SIZES:
         if (match := pattern.search(message)) and int(match.group(1)) >= LEAST_CONTEXT:
             return int(match.group(1))
     if match := _EXCEEDED_BY.search(message):
-        return max(sent - int(match.group(1)), LEAST_CONTEXT)
+        return max(prompt_tokens - int(match.group(1)), LEAST_CONTEXT)
     return None
 
 
@@ -168,23 +168,23 @@ class CapabilityMemory:
 
     def __init__(self, store: EvidenceStore) -> None:
         self._store = store
-        self._known: dict[str, Capabilities] = {}
+        self._entries: dict[str, Capabilities] = {}
 
     async def of(self, address: str, model: str) -> Capabilities:
         """Return what is known, else what is assumed. An unreadable entry does not fail the call."""
         name = _name(address, model)
-        if name not in self._known:
+        if name not in self._entries:
             try:
                 data = await self._store.get_named(name)
                 entry = Capabilities.model_validate_json(data) if data else None
             except (StoreError, ValidationError):
                 entry = None
-            self._known.setdefault(name, entry or Capabilities.assumed(address))
-        return self._known[name]
+            self._entries.setdefault(name, entry or Capabilities.default_for(address))
+        return self._entries[name]
 
     async def remember(self, address: str, model: str, capabilities: Capabilities) -> None:
         name = _name(address, model)
-        self._known[name] = capabilities
+        self._entries[name] = capabilities
         try:
             await self._store.put_named(name, capabilities.model_dump_json().encode())
         except StoreError:
@@ -203,10 +203,10 @@ class CapabilityMemory:
 
         A server that does not say how much is given less by a good share the next time.
         """
-        named = context_size(f"{error.get('message') or ''} {error}", prompt)
+        error_size = context_size(f"{error.get('message') or ''} {error}", prompt)
         size = (
-            named
-            if named is not None and named < prompt + cap
+            error_size
+            if error_size is not None and error_size < prompt + cap
             else math.floor((prompt + cap) * SHRINK_FACTOR)
         )
         capabilities = await self.of(address, model)

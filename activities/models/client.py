@@ -96,7 +96,7 @@ class OpenAIModel:
 
     async def learn_context(self, choice: ModelChoice, tokens: int) -> None:
         """Remember how much a server reads that refused more without saying why."""
-        address = self._servers.address(choice).shown
+        address = self._servers.address(choice).public_url
         capabilities = await self._memory.of(address, choice.model)
         await self._memory.remember(address, choice.model, capabilities.replace(context_tokens=tokens))
 
@@ -106,13 +106,14 @@ class OpenAIModel:
         As its server said in an error, as the server says of itself, as `genai-prices` lists it, or
         as the settings assume.
         """
-        where = self._servers.address(choice)
-        assumed = context_window(self._settings, choice)
-        learned = (await self._memory.of(where.shown, choice.model)).context_tokens
-        size = learned if learned is not None else (await self._servers.facts(choice)).context_tokens
+        address = self._servers.address(choice)
+        default_size = context_window(self._settings, choice)
+        size = (await self._memory.of(address.public_url, choice.model)).context_tokens
         if size is None:
-            return assumed
-        return min(size, assumed) if "context_tokens" in self._settings.model_fields_set else size
+            size = (await self._servers.facts(choice)).context_tokens
+        if size is None:
+            return default_size
+        return min(size, default_size) if "context_tokens" in self._settings.model_fields_set else size
 
     async def ask(
         self,
@@ -147,83 +148,83 @@ class OpenAIModel:
             scope=scope,
             seconds=math.inf if seconds is None else seconds,
         )
-        estimated = estimate(system, user, *([json.dumps(schema)] if schema else []))
-        first = await self._turn(talk, talk.prompt, estimated)
+        prompt_tokens = estimate(system, user, *([json.dumps(schema)] if schema else []))
+        raw = await self._turn(talk, talk.prompt, prompt_tokens)
         try:
-            value = talk.read(first)
+            value = talk.read(raw)
         except Unreadable as problem:
-            value = await self._repaired(talk, first, estimated, problem)
+            value = await self._repair(talk, raw, prompt_tokens, problem)
         return value, talk.completion()
 
-    async def _repaired(
-        self, talk: Conversation[Answer], first: RawAnswer, estimated: int, problem: Unreadable
+    async def _repair(
+        self, talk: Conversation[Answer], raw: RawAnswer, prompt_tokens: int, problem: Unreadable
     ) -> Answer:
-        """Take the one repair turn of a prompt of `estimated` tokens. Raises ModelError."""
+        """Take the one repair turn of a prompt of `prompt_tokens` tokens. Raises ModelError."""
         name = talk.choice.model
         log.info("model_repair", model=name, answer=talk.answer.__name__, problem=problem.problem)
-        if first.readable.strip() and not problem.found_json and not first.cut:
-            await self._memory.lower_format(talk.address.shown, name)
-        if first.finish_reason == "deadline":
+        if raw.readable.strip() and not problem.found_json and not raw.cut:
+            await self._memory.lower_format(talk.address.public_url, name)
+        if raw.finish_reason == "deadline":
             raise talk.unusable(problem, "before its time was over")
-        sent = repair(*talk.prompt, first.readable, talk.schema, problem)
-        needed = estimate(*sent, json.dumps(talk.schema))
+        prompt = repair(*talk.prompt, raw.readable, talk.schema, problem)
+        tokens = estimate(*prompt, json.dumps(talk.schema))
         if not problem.found_json:
             # the prompt again: its length is known now, what is added to it is estimated
-            before = estimated if first.estimated else first.usage.input_tokens
-            needed = min(needed, before + estimate(sent[1][len(talk.prompt[1]) :]))
-        if talk.room(needed) < LEAST_OUTPUT:
+            first_tokens = prompt_tokens if raw.estimated else raw.usage.input_tokens
+            tokens = min(tokens, first_tokens + estimate(prompt[1][len(talk.prompt[1]) :]))
+        if talk.room(tokens) < LEAST_OUTPUT:
             raise talk.unusable(problem, "and the allowance left none for a repair")
         try:
-            return talk.read(await self._turn(talk, sent, needed))
-        except Unreadable as still:
-            raise talk.unusable(still, "after a repair turn") from None
+            return talk.read(await self._turn(talk, prompt, tokens))
+        except Unreadable as second_problem:
+            raise talk.unusable(second_problem, "after a repair turn") from None
 
-    async def _turn(self, talk: Conversation[Answer], sent: tuple[str, str], estimated: int) -> RawAnswer:
+    async def _turn(self, talk: Conversation[Answer], prompt: tuple[str, str], tokens: int) -> RawAnswer:
         """Ask a question, and charge its answer. Raises ModelError with all that was paid."""
-        question = talk.question(sent, estimated)
+        question = talk.question(prompt, tokens)
         try:
-            raw, paid = await self._calls.once(question.key, lambda: self._paid(question, talk))
+            raw, usage = await self._calls.once(question.key, lambda: self._answer(question, talk))
         except ModelError as error:
-            failed = copy(error)  # another attempt may wait for the same call
-            failed.usage = talk.spent + error.usage
-            raise failed from None
-        talk.spent += paid
+            failure = copy(error)  # another attempt may wait for the same call
+            failure.usage = talk.usage + error.usage
+            raise failure from None
+        talk.usage += usage
         if raw.estimated:
             talk.notes.append(f"{talk.choice.model} reported no usage; it was estimated")
-        raise_refusal(raw, question, talk.spent)
+        raise_refusal(raw, question, talk.usage)
         return raw
 
-    async def _paid(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, Usage]:
+    async def _answer(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, Usage]:
         """Return the answer to a question, of the store or of the model, and what all attempts at it cost."""
         stored = await self._answers.get(question.key)
         if stored.raw is not None:
             return stored.raw, stored.raw.usage + stored.lost
-        lost = stored.lost
+        lost_usage = stored.lost
         answers: list[RawAnswer] = []
 
         def keep(pieces: Pieces) -> None:
-            raw = self._raw(question, pieces, "")
-            if self._answers.put_now(question.key, raw, lost):
+            raw = self._raw_answer(question, pieces, "")
+            if self._answers.put_now(question.key, raw, lost_usage):
                 answers.append(raw)
 
-        shown = CURRENT.get() or Progress("")
-        shown.model, shown.waiting = question.choice.model, True
+        progress = CURRENT.get() or Progress("")
+        progress.model, progress.waiting = question.choice.model, True
         async with self._servers.turn(question.address, question.choice):
-            shown.waiting = False
+            progress.waiting = False
             try:
                 with self._servers.breaker(question.address, question.choice).passage():
-                    raw = await self._adapting(question, talk.left(), talk.spent + lost, keep)
+                    raw = await self._ask_server(question, talk.seconds_left(), talk.usage + lost_usage, keep)
             except ModelError as error:
                 if error.usage.tokens and error.retryable:
-                    await self._answers.lose(question.key, lost + error.usage)
-                error.usage = lost + error.usage
+                    await self._answers.lose(question.key, lost_usage + error.usage)
+                error.usage = lost_usage + error.usage
                 raise
         if answers != [raw]:
-            await self._answers.put(question.key, raw, lost)
-        return raw, raw.usage + lost
+            await self._answers.put(question.key, raw, lost_usage)
+        return raw, raw.usage + lost_usage
 
-    async def _adapting(
-        self, question: Question, seconds: float, before: Usage, keep: Callable[[Pieces], None]
+    async def _ask_server(
+        self, question: Question, seconds: float, earlier_usage: Usage, keep: Callable[[Pieces], None]
     ) -> RawAnswer:
         """Send the best form of request the server is known to accept, and learn from its refusals.
 
@@ -232,33 +233,33 @@ class OpenAIModel:
         import httpx2
         import openai
 
-        server = question.address.shown, question.choice.model
+        server = question.address.public_url, question.choice.model
         trial: Capabilities | None = None
         for _ in range(MOST_ADAPTATIONS):
             capabilities = trial or await self._memory.of(*server)
             pieces = Pieces()
             try:
-                ending = await self._send(question, capabilities, pieces, seconds, before, keep)
+                ending = await self._send(question, capabilities, pieces, seconds, earlier_usage, keep)
                 if trial is not None:
                     await self._memory.remember(*server, trial)
-                return self._raw(question, pieces, ending)
+                return self._raw_answer(question, pieces, ending)
             except (openai.APIStatusError, ReportedError) as error:
-                learned = capabilities.learned(*_refusal(error))
-                if learned is None or learned == capabilities:
-                    failed = await self._failed(question, error, pieces)
+                adapted = capabilities.after_refusal(*_refusal(error))
+                if adapted is None or adapted == capabilities:
+                    failure = await self._failure_of(question, error, pieces)
                     trial = capabilities.replace(format="none")
-                    wanted = bool(question.schema) and trial != capabilities
-                    if failed.category != UNEXPLAINED or not wanted:
-                        raise failed from None
+                    may_be_format = bool(question.schema) and trial != capabilities
+                    if failure.category != UNEXPLAINED or not may_be_format:
+                        raise failure from None
                     continue  # its words may mean the format of the answer: it is asked once without one
-                log.info("model_capability_learned", model=question.choice.model, now=learned.model_dump())
-                await self._memory.remember(*server, learned)
+                log.info("model_capability_learned", model=question.choice.model, now=adapted.model_dump())
+                await self._memory.remember(*server, adapted)
                 trial = None
             except (openai.OpenAIError, httpx2.HTTPError, ValueError, RecursionError) as error:
-                raise await self._failed(question, error, pieces) from None
+                raise await self._failure_of(question, error, pieces) from None
             except asyncio.CancelledError:
                 # the attempt after this one charges it
-                if pieces.everything:
+                if pieces.all_text:
                     with suppress(ModelError):
                         await self._answers.lose(question.key, self._usage(question, pieces))
                 raise
@@ -272,7 +273,7 @@ class OpenAIModel:
         capabilities: Capabilities,
         pieces: Pieces,
         seconds: float,
-        before: Usage,
+        earlier_usage: Usage,
         keep: Callable[[Pieces], None],
     ) -> str:
         """Send a request; return why reading ended, empty when the server ended it.
@@ -284,19 +285,19 @@ class OpenAIModel:
 
         client, request = self._servers.client(question.address), body(question, capabilities)
         silence = self._settings.model_silence
-        shown = CURRENT.get() or Progress("")
+        progress = CURRENT.get() or Progress("")
 
         def report_progress(characters: int) -> None:
-            shown.characters, shown.usage = characters, so_far
+            progress.characters, progress.usage = characters, so_far
 
         def so_far() -> Usage:
-            tokens = math.ceil(shown.characters / BYTES_PER_TOKEN)
-            return before + Usage(calls=1, input_tokens=question.estimated, output_tokens=tokens)
+            tokens = math.ceil(progress.characters / BYTES_PER_TOKEN)
+            return earlier_usage + Usage(calls=1, input_tokens=question.prompt_tokens, output_tokens=tokens)
 
         try:
             async with asyncio.timeout(min(silence * FIRST_WORD_FACTOR, seconds)) as patience:
                 if not capabilities.stream:
-                    pieces.whole(await client.post(PATH, cast_to=object, body=request))
+                    pieces.add_whole(await client.post(PATH, cast_to=object, body=request))
                     keep(pieces)
                     return ""
                 stream = await client.post(
@@ -305,8 +306,8 @@ class OpenAIModel:
                 if EVENTS not in stream.response.headers.get("content-type", EVENTS):
                     async with stream:
                         # a server that does not stream sends the whole answer; some name another type
-                        sent = await stream.response.aread()
-                        for value in values_of(sent, stream.response.request):
+                        content = await stream.response.aread()
+                        for value in values_of(content, stream.response.request):
                             pieces.add(value)
                         pieces.check()
                         keep(pieces)
@@ -317,51 +318,50 @@ class OpenAIModel:
             raise ModelDown(f"{question.where} said nothing for {silence * FIRST_WORD_FACTOR:g} s") from None
         async with stream:
             ending = await read_stream(
-                events_of(stream.response, lambda: keep(pieces) if pieces.answered else None),
+                events_of(stream.response, lambda: keep(pieces) if pieces.has_answer else None),
                 pieces,
                 silence=silence,
                 seconds=seconds,
                 on_words=report_progress,
             )
-        if ending and not pieces.everything:
+        if ending and not pieces.all_text:
             raise ModelDown(f"{question.where} kept the connection open and said nothing")
         if not ending:
             pieces.check()
-            if not pieces.finish_reason and pieces.reported is None:
+            if not pieces.finish_reason and pieces.reported_usage is None:
                 return "unfinished"
         return ending
 
-    def _raw(self, question: Question, pieces: Pieces, ending: str) -> RawAnswer:
+    def _raw_answer(self, question: Question, pieces: Pieces, ending: str) -> RawAnswer:
         return RawAnswer(
             text=pieces.text,
             tool_calls=tuple(pieces.tool_calls.values()),
             refusal=pieces.refusal,
             finish_reason=ending or pieces.finish_reason,
             usage=self._usage(question, pieces),
-            estimated=pieces.reported is None,
+            estimated=pieces.reported_usage is None,
             words=tuple(pieces.words),
         )
 
     def _usage(self, question: Question, pieces: Pieces) -> Usage:
-        counted = pieces.reported or Usage(
-            calls=1, input_tokens=question.estimated, output_tokens=estimate(pieces.everything)
+        usage = pieces.reported_usage or Usage(
+            calls=1, input_tokens=question.prompt_tokens, output_tokens=estimate(pieces.all_text)
         )
-        cost = cost_microusd(self._settings, question.choice, counted)
-        return counted.replace(cost_microusd=cost, seconds=pieces.seconds)
+        cost = cost_microusd(self._settings, question.choice, usage)
+        return usage.replace(cost_microusd=cost, seconds=pieces.seconds)
 
-    async def _failed(self, question: Question, error: Exception, pieces: Pieces) -> ModelError:
+    async def _failure_of(self, question: Question, error: Exception, pieces: Pieces) -> ModelError:
         """Return our error for the library's, with the usage when words had already arrived.
 
         How much the model can read is remembered, when the failure is that it was given more.
         """
-        from activities.models.transport import translated
+        from activities.models.transport import translate_error
 
-        failure = translated(question, error, has_key=self._servers.sends_key(question.address))
-        if pieces.everything:
+        failure = translate_error(question, error, has_key=self._servers.sends_key(question.address))
+        if pieces.all_text:
             failure.usage = self._usage(question, pieces)
         if failure.category == "context_length":
             details = error_object(getattr(error, "body", None))
-            await self._memory.learn_context(
-                question.address.shown, question.choice.model, details, question.estimated, question.cap
-            )
+            server = question.address.public_url, question.choice.model
+            await self._memory.learn_context(*server, details, question.prompt_tokens, question.cap)
         return failure

@@ -134,12 +134,12 @@ class Question:
     """Tokens of output at most."""
     key: str
     """Under which its answer is stored."""
-    estimated: int
+    prompt_tokens: int
     """Tokens of the prompt."""
 
     @property
     def where(self) -> str:
-        return f"{self.choice.model} at {self.address.shown}"
+        return f"{self.choice.model} at {self.address.public_url}"
 
 
 def body(question: Question, capabilities: Capabilities) -> dict[str, object]:
@@ -207,39 +207,39 @@ class Conversation(Generic[Answer]):
     window: int
     scope: str
     seconds: float
-    begun: float = field(default_factory=time.monotonic)
-    spent: Usage = field(default_factory=Usage)
+    began: float = field(default_factory=time.monotonic)
+    usage: Usage = field(default_factory=Usage)
     notes: list[str] = field(default_factory=list)
     turns: int = 0
 
-    def left(self) -> float:
+    def seconds_left(self) -> float:
         """Seconds of the step's time; infinite without a limit."""
-        return max(self.seconds - (time.monotonic() - self.begun), 0.0)
+        return max(self.seconds - (time.monotonic() - self.began), 0.0)
 
-    def room(self, estimated: int) -> int:
+    def room(self, prompt_tokens: int) -> int:
         """Tokens left for an answer to a prompt of this size."""
-        return min(self.allowance.tokens - self.spent.tokens, self.window) - estimated
+        return min(self.allowance.tokens - self.usage.tokens, self.window) - prompt_tokens
 
-    def question(self, sent: tuple[str, str], estimated: int) -> Question:
+    def question(self, prompt: tuple[str, str], tokens: int) -> Question:
         """Return the next turn. Raises ModelRefused when it leaves no room to answer."""
-        left = self.room(estimated)
-        least = LEAST_OUTPUT if self.schema else 1
+        free = self.room(tokens)
+        min_output = LEAST_OUTPUT if self.schema else 1
         # the first turn leaves room for a repair; a reasoning model may need more than the plain answer
-        cap = left if self.turns else min(left, max(self.allowance.output_tokens, left // 2))
-        cap = cap if self.schema else min(cap, least)
-        if cap < least:
-            allowed = self.allowance.tokens - self.spent.tokens
-            why = f"its context has {self.window:,}" if self.window < allowed else f"it may use {allowed:,}"
+        cap = free if self.turns else min(free, max(self.allowance.output_tokens, free // 2))
+        cap = cap if self.schema else min(cap, min_output)
+        if cap < min_output:
+            limit = self.allowance.tokens - self.usage.tokens
+            reason = f"its context has {self.window:,}" if self.window < limit else f"it may use {limit:,}"
             raise ModelRefused(
-                f"a prompt of about {estimated:,} tokens leaves {self.choice.model} no room to answer: {why}",
+                f"a prompt of about {tokens:,} tokens leaves {self.choice.model} no room to answer: {reason}",
                 category="context_length",
-                usage=self.spent,
+                usage=self.usage,
             )
         key = key_of(
             self.scope,
             self.choice.model,
-            self.address.shown,
-            *sent,
+            self.address.public_url,
+            *prompt,
             self.schema,
             self.allowance.tokens,
             self.turns,
@@ -248,12 +248,12 @@ class Conversation(Generic[Answer]):
         return Question(
             self.choice,
             self.address,
-            *sent,
+            *prompt,
             self.schema,
             self.answer.__name__,
             cap,
             key,
-            estimated,
+            tokens,
         )
 
     def read(self, raw: RawAnswer) -> Answer:
@@ -267,23 +267,23 @@ class Conversation(Generic[Answer]):
 
     def completion(self) -> Completion:
         notes = tuple(dict.fromkeys(self.notes))
-        return Completion(model=self.choice.model, usage=self.spent, notes=notes)
+        return Completion(model=self.choice.model, usage=self.usage, notes=notes)
 
     def unusable(self, problem: Unreadable, when: str) -> ModelUnusable:
         return ModelUnusable(
             f"{self.choice.model} gave no usable answer ({problem.problem[:300]}) {when}; a larger model may",
-            usage=self.spent,
+            usage=self.usage,
         )
 
 
-def raise_refusal(raw: RawAnswer, question: Question, spent: Usage) -> None:
+def raise_refusal(raw: RawAnswer, question: Question, usage: Usage) -> None:
     name = question.choice.model
     if raw.finish_reason == "content_filter":
         raise ModelRefused(
             f"the content filter of {question.where} stopped the answer",
             category="content_filter",
-            usage=spent,
+            usage=usage,
         )
     if raw.refusal:
         reason = " ".join(raw.refusal.split())[:200]
-        raise ModelRefused(f"{name} refused to answer: {reason}", category="refusal", usage=spent)
+        raise ModelRefused(f"{name} refused to answer: {reason}", category="refusal", usage=usage)

@@ -133,41 +133,41 @@ def translate(
     """
     error = error_object(body)
     status = status_in(error) if status is None else status
-    said_by_provider = error.get("metadata")
-    raw = said_by_provider.get("raw") if isinstance(said_by_provider, dict) else None
+    metadata = error.get("metadata")
+    raw = metadata.get("raw") if isinstance(metadata, dict) else None
     message = "; ".join(filter(None, (str(error.get("message") or ""), raw if isinstance(raw, str) else "")))
-    whole = scrub(" ".join(message.split()))
+    summary = scrub(" ".join(message.split()))
     code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))
-    where, detail = f"{model} at {address}", f": {whole[:300]}" if whole else ""
-    words = f"{code} {whole[:300]}"
+    where, detail = f"{model} at {address}", f": {summary[:300]}" if summary else ""
+    words = f"{code} {summary[:300]}"
 
-    def refused(category: str, text: str) -> ModelRefused:
+    def refuse(category: str, text: str) -> ModelRefused:
         return ModelRefused(text, category=category)
 
     if _QUOTA.search(words) or status == 402:
-        return refused("insufficient_quota", f"the account of {where} is out of credit{detail}")
-    too_long = _CONTEXT.search(words) and (status != 429 or not _RATE.search(words) or "too large" in words)
-    if too_long and status not in (401, 403):
-        return refused("context_length", f"the prompt was too long for {where}{detail}")
+        return refuse("insufficient_quota", f"the account of {where} is out of credit{detail}")
+    is_long = _CONTEXT.search(words) and (status != 429 or not _RATE.search(words) or "too large" in words)
+    if is_long and status not in (401, 403):
+        return refuse("context_length", f"the prompt was too long for {where}{detail}")
     if status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code:
-        return ModelBusy(f"{where} is busy (429){detail}", retry_after=wait_of(headers, whole))
+        return ModelBusy(f"{where} is busy (429){detail}", retry_after=wait_of(headers, summary))
     if status in (401, 403):
-        asks = f"{where} refused the key ({status}){detail}; OPENAI_API_KEY must hold one of this server"
+        text = f"{where} refused the key ({status}){detail}; OPENAI_API_KEY must hold one of this server"
         if not has_key:
             reason = "OPENAI_API_KEY goes to the address of OPENAI_BASE_URL alone"
-            asks = f"{where} wants a key ({status}){detail}; {reason}"
-        return refused("auth", asks)
+            text = f"{where} wants a key ({status}){detail}; {reason}"
+        return refuse("auth", text)
     if _FILTER.search(words):
-        return refused("content_filter", f"the content filter of {where} stopped the question{detail}")
+        return refuse("content_filter", f"the content filter of {where} stopped the question{detail}")
     if status == 404 or (status is not None and status < 500 and _NO_MODEL.search(words)):
         fix = "check the model's name and OPENAI_BASE_URL"
-        return refused("model_not_found", f"{where} was not found{detail}; {fix}")
+        return refuse("model_not_found", f"{where} was not found{detail}; {fix}")
     if status is None or status >= 500 or status in _TRY_LATER:
-        shown = f" ({status})" if status else ""
-        return ModelDown(f"{where} failed{shown}{detail}", retry_after=wait_of(headers, ""))
+        status_text = f" ({status})" if status else ""
+        return ModelDown(f"{where} failed{status_text}{detail}", retry_after=wait_of(headers, ""))
     if status == 413:
-        return refused("context_length", f"the prompt was too long for {where}{detail}")
-    return refused(UNEXPLAINED, f"{where} refused the request ({status}){detail}")
+        return refuse("context_length", f"the prompt was too long for {where}{detail}")
+    return refuse(UNEXPLAINED, f"{where} refused the request ({status}){detail}")
 
 
 def scrub(text: str) -> str:

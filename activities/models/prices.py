@@ -34,11 +34,13 @@ def price_of(settings: Settings, choice: ModelChoice) -> Price | None:
     prices = _prices(settings, choice)
     if prices is None:
         return None
-    into, out = _dearest(prices.input_mtok), _dearest(prices.output_mtok)
-    if into is None or out is None:
+    input_price, output_price = _dearest(prices.input_mtok), _dearest(prices.output_mtok)
+    if input_price is None or output_price is None:
         return None
-    cached = _dearest(prices.cache_read_mtok)
-    return Price(input_per_million=into, output_per_million=out, cached_input_per_million=cached)
+    cached_price = _dearest(prices.cache_read_mtok)
+    return Price(
+        input_per_million=input_price, output_per_million=output_price, cached_input_per_million=cached_price
+    )
 
 
 def cost_microusd(settings: Settings, choice: ModelChoice, usage: Usage) -> int | None:
@@ -50,37 +52,37 @@ def cost_microusd(settings: Settings, choice: ModelChoice, usage: Usage) -> int 
         return None
     from genai_prices import Usage as PricedUsage
 
-    counted = PricedUsage(
+    priced_usage = PricedUsage(
         input_tokens=usage.input_tokens,
         cache_read_tokens=usage.cached_tokens,
         output_tokens=usage.output_tokens,
     )
-    dollars = prices.calc_price(counted)["total_price"]
+    dollars = prices.calc_price(priced_usage)["total_price"]
     return int((dollars * 1_000_000).to_integral_value(ROUND_UP))
 
 
 def context_window(settings: Settings, choice: ModelChoice) -> int:
     """Tokens the model reads and writes in one exchange: as listed, else what the settings assume."""
-    model = _listed(settings, choice)
+    model = _model_info(settings, choice)
     return model.context_window if model and model.context_window else settings.context_tokens
 
 
 def _prices(settings: Settings, choice: ModelChoice) -> "ModelPrice | None":
     """Return the prices of the user's own table, else those that are listed."""
-    if (listed := settings.prices.get(choice.model)) is not None:
-        named = {
-            "input_mtok": listed.input,
-            "output_mtok": listed.output,
-            "cache_read_mtok": listed.cached_input,
+    if (row := settings.prices.get(choice.model)) is not None:
+        rates = {
+            "input_mtok": row.input,
+            "output_mtok": row.output,
+            "cache_read_mtok": row.cached_input,
         }
         from genai_prices.types import ModelPrice
 
-        return ModelPrice(**{name: Decimal(str(price)) for name, price in named.items() if price is not None})
-    model = _listed(settings, choice)
+        return ModelPrice(**{name: Decimal(str(price)) for name, price in rates.items() if price is not None})
+    model = _model_info(settings, choice)
     return model.get_prices(datetime.now(UTC)) if model else None
 
 
-def _listed(settings: Settings, choice: ModelChoice) -> "ModelInfo | None":
+def _model_info(settings: Settings, choice: ModelChoice) -> "ModelInfo | None":
     from genai_prices.data_snapshot import get_snapshot
 
     try:
@@ -108,9 +110,9 @@ def effort_for(facts: "ServerFacts") -> Effort:
 
     `large` is for the user to choose: it costs three times as much.
     """
-    few = facts.parameters is not None and facts.parameters <= SMALL_MODEL
-    little = facts.context_tokens is not None and facts.context_tokens < SMALL_CONTEXT
-    return "small" if few or little else "normal"
+    is_small = facts.parameters is not None and facts.parameters <= SMALL_MODEL
+    reads_little = facts.context_tokens is not None and facts.context_tokens < SMALL_CONTEXT
+    return "small" if is_small or reads_little else "normal"
 
 
 async def effort_of(settings: Settings, choice: ModelChoice) -> Effort | None:
@@ -131,12 +133,12 @@ async def facts_of(settings: Settings, choice: ModelChoice) -> "ServerFacts":
     """Return what the server of a choice says of itself. Raises ModelRefused when the address is not one."""
     from activities.models.server_facts import ask_server  # imports the HTTP library
 
-    where = parse(address(settings, choice))
-    return await ask_server(where, choice.model, key_for(settings, where.shown))
+    server = parse(address(settings, choice))
+    return await ask_server(server, choice.model, key_for(settings, server.public_url))
 
 
-def key_for(settings: Settings, shown: str) -> str:
+def key_for(settings: Settings, public_url: str) -> str:
     """Return the key for an address: only the configured one is given it; empty for others."""
-    configured = parse(settings.openai_base_url or OPENAI_URL).shown
+    configured_url = parse(settings.openai_base_url or OPENAI_URL).public_url
     key = settings.openai_api_key
-    return key.get_secret_value() if key is not None and shown == configured else ""
+    return key.get_secret_value() if key is not None and public_url == configured_url else ""

@@ -54,7 +54,7 @@ class Pieces:
         self.usage: Mapping[str, object] | None = None
         self.words: list[Word] = []
         """With their probabilities, where these were asked for and given."""
-        self.answered = False
+        self.has_answer = False
         """Whether anything that looks like an answer came."""
         self._error: object = None
         """The error that came in place of an answer."""
@@ -66,20 +66,20 @@ class Pieces:
         return round(time.monotonic() - self._began, 3)
 
     @property
-    def reported(self) -> Usage | None:
+    def reported_usage(self) -> Usage | None:
         """The usage that the provider reports; None when it reports none."""
         return usage_of(self.usage) if self.usage is not None else None
 
     @property
-    def everything(self) -> str:
+    def all_text(self) -> str:
         """All words that came, reasoning included: what an estimate of the usage counts."""
         return self.text + self.reasoning + self.refusal + "".join(self.tool_calls.values())
 
     def tail(self, length: int) -> str:
         return (self.text or self.reasoning)[-length:]
 
-    def whole(self, body: object) -> None:
-        """Return a whole answer. Raises ValueError when the body is not one."""
+    def add_whole(self, body: object) -> None:
+        """Add a whole answer. Raises ValueError when the body is not one."""
         self._collect(body, "message")
         self.check()
 
@@ -88,7 +88,7 @@ class Pieces:
 
     def check(self) -> None:
         """Raise ReportedError for an error in place of an answer, ValueError where nothing looks like one."""
-        if not self.answered:
+        if not self.has_answer:
             if self._error is not None:
                 raise ReportedError(self._error)
             raise ValueError("there was no choice in its answer")
@@ -107,15 +107,15 @@ class Pieces:
         choice = next((c for c in choices if isinstance(c, Mapping) and c.get("index") in (0, None)), None)
         if choice is None:
             return
-        self.answered = True
+        self.has_answer = True
         self.finish_reason = _text(choice.get("finish_reason")) or self.finish_reason
         message = choice.get(field)
         if not isinstance(message, Mapping):
             message = choice.get("message")
         if isinstance(message, Mapping):
             self._append(message)
-        weighed = choice.get("logprobs")
-        parts = weighed.get("content") if isinstance(weighed, Mapping) else None
+        logprobs = choice.get("logprobs")
+        parts = logprobs.get("content") if isinstance(logprobs, Mapping) else None
         parts = parts if isinstance(parts, list) else []
         self.words += [_word(part) for part in parts if isinstance(part, Mapping)]
         del self.words[MAX_WORDS:]
@@ -144,35 +144,35 @@ class Pieces:
                 self.characters += len(arguments)
 
 
-def usage_of(reported: Mapping[str, object]) -> Usage | None:
+def usage_of(body: Mapping[str, object]) -> Usage | None:
     """Return the usage of one call as the provider counts it; None when it names no tokens."""
-    into, out = _count(reported.get("prompt_tokens")), _count(reported.get("completion_tokens"))
-    total = _count(reported.get("total_tokens"))
-    if not (into or out or total):
+    input_tokens, output_tokens = _count(body.get("prompt_tokens")), _count(body.get("completion_tokens"))
+    total = _count(body.get("total_tokens"))
+    if not (input_tokens or output_tokens or total):
         return None
-    inside = reported.get("prompt_tokens_details")
-    cached = _count(inside.get("cached_tokens")) if isinstance(inside, Mapping) else 0
-    cached = cached or _count(reported.get("prompt_cache_hit_tokens"))
-    outside = reported.get("completion_tokens_details")
-    reasoning = _count(outside.get("reasoning_tokens")) if isinstance(outside, Mapping) else 0
+    input_details = body.get("prompt_tokens_details")
+    cached = _count(input_details.get("cached_tokens")) if isinstance(input_details, Mapping) else 0
+    cached = cached or _count(body.get("prompt_cache_hit_tokens"))
+    output_details = body.get("completion_tokens_details")
+    reasoning = _count(output_details.get("reasoning_tokens")) if isinstance(output_details, Mapping) else 0
     # some providers leave reasoning out of the completion and count it in the total only
-    out = max(out, total - into)
+    output_tokens = max(output_tokens, total - input_tokens)
     return Usage(
         calls=1,
-        input_tokens=into,
-        cached_tokens=min(cached, into),
-        output_tokens=out,
-        reasoning_tokens=min(reasoning, out),
+        input_tokens=input_tokens,
+        cached_tokens=min(cached, input_tokens),
+        output_tokens=output_tokens,
+        reasoning_tokens=min(reasoning, output_tokens),
     )
 
 
 def _word(part: Mapping[str, object]) -> Word:
-    others = part.get("top_logprobs")
+    alternatives = part.get("top_logprobs")
     weights: dict[str, float] = {}
-    for other in others if isinstance(others, list) else ():
-        logprob = real(other.get("logprob"), 0.0, MIN_LOGPROB) if isinstance(other, Mapping) else None
+    for word in alternatives if isinstance(alternatives, list) else ():
+        logprob = real(word.get("logprob"), 0.0, MIN_LOGPROB) if isinstance(word, Mapping) else None
         if logprob is not None:
-            weights[_text(other.get("token"))] = math.exp(logprob)
+            weights[_text(word.get("token"))] = math.exp(logprob)
     return Word(_text(part.get("token")), weights)
 
 
@@ -185,9 +185,9 @@ def probability_of_yes(text: str, words: Sequence[Word]) -> float | None:
     weights = weights or {text: 1.0}
     share = dict.fromkeys(("yes", "no"), 0.0)
     for word, weight in weights.items():
-        begun = word.strip(' \n:".').casefold()
-        for meant in share:
-            share[meant] += weight if begun and meant.startswith(begun) else 0.0
+        start = word.strip(' \n:".').casefold()
+        for answer in share:
+            share[answer] += weight if start and answer.startswith(start) else 0.0
     total = sum(share.values())
     return share["yes"] / total if total else None
 
@@ -282,7 +282,7 @@ async def read_stream(
     """
     clock = asyncio.get_running_loop().time
     end = clock() + seconds
-    checked = 0
+    checked_at = 0
     try:
         async with asyncio.timeout_at(min(clock() + silence * FIRST_WORD_FACTOR, end)) as limit:
             async for event in events:
@@ -294,8 +294,8 @@ async def read_stream(
                 on_words(pieces.characters)
                 if pieces.characters > MOST_CHARACTERS:
                     return "size"
-                if pieces.characters - checked >= CHECKED_EVERY:
-                    checked = pieces.characters
+                if pieces.characters - checked_at >= CHECKED_EVERY:
+                    checked_at = pieces.characters
                     if repeats_itself(pieces.tail(LONGEST_PERIOD * LOOP_REPEATS)):
                         return "loop"
     except TimeoutError:

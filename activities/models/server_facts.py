@@ -61,25 +61,25 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
         verify=address.root.startswith("https:"),
     ) as client:
         props = await _json(client, "GET", f"{address.root}/props")
-        listed = await _json(client, "GET", f"{address.shown}/models")
-        facts = _present(
+        models = await _json(client, "GET", f"{address.public_url}/models")
+        facts = _facts(
             context_tokens=_tokens(value_at(props, "/default_generation_settings/n_ctx")),
             slots=whole(value_at(props, "/total_slots"), MAX_SLOTS, 1),
         )
-        facts |= _from_models(listed, model)
-        if not props and value_at(listed, "/data/0/owned_by") in (None, "", "library"):
-            running = await _json(client, "GET", f"{address.root}/api/ps")
-            if running:
-                shown = await _json(client, "POST", f"{address.root}/api/show", {"model": model})
-                facts |= _from_ollama(running, shown, model)
+        facts |= _from_models(models, model)
+        if not props and value_at(models, "/data/0/owned_by") in (None, "", "library"):
+            loaded = await _json(client, "GET", f"{address.root}/api/ps")
+            if loaded:
+                details = await _json(client, "POST", f"{address.root}/api/show", {"model": model})
+                facts |= _from_ollama(loaded, details, model)
         if "context_tokens" not in facts:
             facts |= _from_lm_studio(await _json(client, "GET", f"{address.root}/api/v0/models"), model)
-    values = {**_present(parameters=parameters_in(model)), **facts}
-    log.info("model_server_facts", address=address.shown, model=model, **values)
+    values = {**_facts(parameters=parameters_in(model)), **facts}
+    log.info("model_server_facts", address=address.public_url, model=model, **values)
     return ServerFacts.model_validate(values)
 
 
-def _present(**facts: float | None) -> dict[str, float]:
+def _facts(**facts: float | None) -> dict[str, float]:
     return {name: value for name, value in facts.items() if value is not None}
 
 
@@ -110,44 +110,44 @@ async def _json(
     return answer if isinstance(answer, dict) else {}
 
 
-def _entry(listed: JsonValue, model: str, *names: str) -> JsonValue:
+def _entry(rows: JsonValue, model: str, *names: str) -> JsonValue:
     """Return the entry of a model in a list of models; None where it has none."""
-    entries = listed if isinstance(listed, list) else []
-    return next((e for e in entries if any(value_at(e, f"/{name}") == model for name in names)), None)
+    rows = rows if isinstance(rows, list) else []
+    return next((e for e in rows if any(value_at(e, f"/{name}") == model for name in names)), None)
 
 
-def _from_models(listed: JsonValue, model: str) -> dict[str, float]:
-    data = value_at(listed, "/data")
-    only = data[0] if isinstance(data, list) and len(data) == 1 else None
-    entry = _entry(data, model, "id") or only
+def _from_models(models: JsonValue, model: str) -> dict[str, float]:
+    data = value_at(models, "/data")
+    only_entry = data[0] if isinstance(data, list) and len(data) == 1 else None
+    entry = _entry(data, model, "id") or only_entry
     size = whole(value_at(entry, "/meta/n_params"), MAX_PARAMETERS, 1)
-    return _present(
+    return _facts(
         context_tokens=_tokens(value_at(entry, "/max_model_len")),
         slots=0 if value_at(entry, "/owned_by") in MANY_AT_ONCE else None,
         parameters=size / 1e9 if size is not None else None,
     )
 
 
-def _from_ollama(running: JsonValue, shown: JsonValue, model: str) -> dict[str, float]:
-    entry = _entry(value_at(running, "/models"), model, "name", "model")
-    loaded = _tokens(value_at(entry, "/context_length"))
-    match = _NUM_CTX.search(str(value_at(shown, "/parameters") or ""))
-    info = value_at(shown, "/model_info")
+def _from_ollama(loaded_models: JsonValue, details: JsonValue, model: str) -> dict[str, float]:
+    entry = _entry(value_at(loaded_models, "/models"), model, "name", "model")
+    context = _tokens(value_at(entry, "/context_length"))
+    match = _NUM_CTX.search(str(value_at(details, "/parameters") or ""))
+    info = value_at(details, "/model_info")
     sizes = info.items() if isinstance(info, dict) else ()
-    largest = [_tokens(value) for name, value in sizes if name.endswith(".context_length")]
-    assumed = _tokens(int(match.group(1))) if match else min([OLLAMA_CONTEXT, *filter(None, largest)])
-    size = value_at(shown, "/details/parameter_size")
-    return _present(context_tokens=loaded or assumed, parameters=parameters_in(str(size)) if size else None)
+    limits = [_tokens(value) for name, value in sizes if name.endswith(".context_length")]
+    default = _tokens(int(match.group(1))) if match else min([OLLAMA_CONTEXT, *filter(None, limits)])
+    size = value_at(details, "/details/parameter_size")
+    return _facts(context_tokens=context or default, parameters=parameters_in(str(size)) if size else None)
 
 
-def _from_lm_studio(listed: JsonValue, model: str) -> dict[str, float]:
+def _from_lm_studio(models: JsonValue, model: str) -> dict[str, float]:
     """Return the context of a model; one not loaded yet is loaded by the first call, with the default."""
-    entry = _entry(value_at(listed, "/data"), model, "id")
-    largest = _tokens(value_at(entry, "/max_context_length"))
-    if largest is None:
+    entry = _entry(value_at(models, "/data"), model, "id")
+    max_tokens = _tokens(value_at(entry, "/max_context_length"))
+    if max_tokens is None:
         return {}
-    loaded = _tokens(value_at(entry, "/loaded_context_length"))
-    return {"context_tokens": loaded or min(LM_STUDIO_CONTEXT, largest)}
+    loaded_tokens = _tokens(value_at(entry, "/loaded_context_length"))
+    return {"context_tokens": loaded_tokens or min(LM_STUDIO_CONTEXT, max_tokens)}
 
 
 def _tokens(value: object) -> int | None:

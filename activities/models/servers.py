@@ -47,12 +47,12 @@ class Breaker:
     @contextmanager
     def passage(self) -> Iterator[None]:
         """Enclose a call. Raises ModelDown when none is to be made; `retry_after` says for how long."""
-        begun = self._clock()
-        self._admit(begun)
+        began = self._clock()
+        self._admit(began)
         try:
             yield
         except ModelDown as error:
-            self._failed(error, begun)
+            self._record_failure(error, began)
             raise
         except ModelError:
             self._failures = 0
@@ -70,11 +70,11 @@ class Breaker:
         # this call probes for all; concurrent calls wait for its result, at most as long as it may last
         self._rests_until = now + REST_SECONDS
 
-    def _failed(self, error: ModelDown, begun: float) -> None:
+    def _record_failure(self, error: ModelDown, began: float) -> None:
         """Concurrent calls fail together: they count as one failure of the row."""
-        if begun > self._failed_at + IN_A_ROW_SECONDS and self._failures < FAILURES:
+        if began > self._failed_at + IN_A_ROW_SECONDS and self._failures < FAILURES:
             self._failures = 0
-        if begun >= self._failed_at:
+        if began >= self._failed_at:
             self._failures += 1
         self._last = error
         self._failed_at = self._clock()
@@ -107,7 +107,7 @@ class Servers:
 
     async def facts(self, choice: ModelChoice) -> ServerFacts:
         """Return the server's facts about itself and the model; requested once per worker."""
-        name = (self.address(choice).shown, choice.model)
+        name = (self.address(choice).public_url, choice.model)
         if name not in self._facts:
             self._facts[name] = asyncio.create_task(facts_of(self._settings, choice))
         return await asyncio.shield(self._facts[name])
@@ -124,7 +124,7 @@ class Servers:
         made, so that the sections of a run share a server fairly. The time-out of the step itself, which
         `--max-time` sets, includes the wait.
         """
-        name = where.shown
+        name = where.public_url
         if name not in self._turns:
             count = self._settings.model_concurrency
             if count is None:
@@ -134,29 +134,29 @@ class Servers:
             limiter = asyncio.Semaphore(count) if count else nullcontext()
             shared = SharedTurns(folder, f"model {name}", count).turn if count and folder else nullcontext
             self._turns.setdefault(name, (limiter, shared))
-        here, anywhere = self._turns[name]
-        async with here, anywhere():
+        own_turn, shared_turn = self._turns[name]
+        async with own_turn, shared_turn():
             yield
 
     def breaker(self, where: Address, choice: ModelChoice) -> Breaker:
-        return self._breakers.setdefault((where.shown, choice.model), Breaker())
+        return self._breakers.setdefault((where.public_url, choice.model), Breaker())
 
     def sends_key(self, where: Address) -> bool:
         """Tell whether a key goes to this server."""
-        return bool(key_for(self._settings, where.shown) or where.authorization or where.query)
+        return bool(key_for(self._settings, where.public_url) or where.authorization or where.query)
 
     def client(self, where: Address) -> "AsyncOpenAI":
         """Return the client of an address. Raises ModelRefused without the key that OpenAI needs."""
         from activities.models.transport import open_client
 
-        if where.shown not in self._clients:
-            key = key_for(self._settings, where.shown)
-            if not key and where.shown == OPENAI_URL:
+        if where.public_url not in self._clients:
+            key = key_for(self._settings, where.public_url)
+            if not key and where.public_url == OPENAI_URL:
                 raise ModelRefused(
                     "there is no key for OpenAI's models: set OPENAI_API_KEY, or OPENAI_BASE_URL for a "
                     "server of your own",
                     category="auth",
                 )
             silence = self._settings.model_silence * FIRST_WORD_FACTOR
-            self._clients[where.shown] = open_client(where, key, silence, offline=self._settings.offline)
-        return self._clients[where.shown]
+            self._clients[where.public_url] = open_client(where, key, silence, offline=self._settings.offline)
+        return self._clients[where.public_url]

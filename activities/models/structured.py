@@ -43,7 +43,7 @@ DEEPEST = 3
 _THINKING_TAG = re.compile(r"<(/?)(?:think|thinking|reasoning)>", re.IGNORECASE)
 _FENCE = re.compile(r"```(?:[\w-]*[ \t]*\n)?")
 _BRACKET = re.compile(r"[{\[]")
-_KEPT = {"type", "properties", "items", "required", "enum", "const", "anyOf", "$ref", "$defs"}
+_KEYWORDS = {"type", "properties", "items", "required", "enum", "const", "anyOf", "$ref", "$defs"}
 """Keywords of a JSON schema that go out. Others and defaults are for the validator: strict servers refuse
 them."""
 BOUNDS = frozenset({"maxItems", "maxLength", "pattern"})
@@ -99,7 +99,7 @@ def _lean(node: Any, bounds: frozenset[str] = BOUNDS) -> Any:  # noqa: ANN401 - 
         return [_lean(part, bounds) for part in node]
     if not isinstance(node, dict):
         return node
-    lean = {key: node[key] for key in node if key in _KEPT or key in bounds}
+    lean = {key: node[key] for key in node if key in _KEYWORDS or key in bounds}
     for key in ("items", "anyOf"):
         if key in lean:
             lean[key] = _lean(lean[key], bounds)
@@ -153,15 +153,15 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
     has_json = False
     for candidate in islice(candidates(text, cut=cut), MOST_CANDIDATES):
         has_json = True
-        shaped = _shaped(candidate, answer)
-        if not (isinstance(shaped, dict) and shaped.keys() & answer.model_fields.keys()):
+        fields = _in_shape(candidate, answer)
+        if not (isinstance(fields, dict) and fields.keys() & answer.model_fields.keys()):
             problem = problem or f"none of the fields {', '.join(answer.model_fields)} was there"
             continue
         try:
-            return answer.model_validate(shaped)
+            return answer.model_validate(fields)
         except ValidationError as error:
             problem = problem or _problems(error)
-            if cut and (shorter := _without_last(shaped, error)) is not None:
+            if cut and (shorter := _without_last(fields, error)) is not None:
                 try:
                     return answer.model_validate(shorter)
                 except ValidationError:
@@ -178,49 +178,49 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
 def candidates(text: str, *, cut: bool = False) -> Iterator[object]:
     """Objects that may be the answer, the likeliest first."""
     seen: list[object] = []
-    for source in dict.fromkeys((_spoken(text, unclosed=False), _spoken(text, unclosed=True), text)):
+    for source in dict.fromkeys((_speech(text, unclosed=False), _speech(text, unclosed=True), text)):
         for raw in _objects(source, cut):
-            for candidate in (raw, *_unwrapped(raw, DEEPEST)):
+            for candidate in (raw, *_unwrap(raw, DEEPEST)):
                 parts = candidate if isinstance(candidate, list) else []  # `[1]` is a citation, no answer
-                rows = bool(parts) and all(isinstance(part, dict | str) for part in parts)
-                if (rows or isinstance(candidate, dict)) and candidate not in seen:
+                has_rows = bool(parts) and all(isinstance(part, dict | str) for part in parts)
+                if (has_rows or isinstance(candidate, dict)) and candidate not in seen:
                     seen.append(candidate)
                     yield candidate
 
 
-def _spoken(text: str, *, unclosed: bool) -> str:
+def _speech(text: str, *, unclosed: bool) -> str:
     """Return the text without its reasoning.
 
     What stands before a closing tag that nothing opened is reasoning; `unclosed`: what stands after an
     opening tag that nothing closes is not.
     """
     parts: list[str] = []
-    begun = at = 0
-    thinking = False
+    opened_at = at = 0
+    is_thinking = False
     for tag in _THINKING_TAG.finditer(text):
         if tag.group(1):
-            if not thinking:
+            if not is_thinking:
                 parts.clear()
-            thinking, at = False, tag.end()
-        elif not thinking:
+            is_thinking, at = False, tag.end()
+        elif not is_thinking:
             parts.append(text[at : tag.start()])
-            thinking, begun = True, tag.start()
-    if not thinking:
+            is_thinking, opened_at = True, tag.start()
+    if not is_thinking:
         parts.append(text[at:])
     elif unclosed:
-        parts.append(text[begun:])
+        parts.append(text[opened_at:])
     return "".join(parts)
 
 
 def _objects(text: str, cut: bool) -> Iterator[object]:
-    for piece in (text, *_fenced(text)):
+    for piece in (text, *_fenced_texts(text)):
         try:
             yield json.loads(piece, strict=False)
         except (ValueError, RecursionError):
             if piece is not text and (start := _BRACKET.search(piece)):
-                yield from _repaired(piece, start.start())
+                yield from _repair(piece, start.start())
     decoder = json.JSONDecoder(strict=False)
-    failed = at = 0
+    failures = at = 0
     for bracket in _BRACKET.finditer(text):
         if bracket.start() < at:
             continue  # inside what was read already
@@ -228,18 +228,18 @@ def _objects(text: str, cut: bool) -> Iterator[object]:
             value, at = decoder.raw_decode(text, bracket.start())
             yield value
         except (ValueError, RecursionError):
-            failed += 1
-            if failed > MOST_STARTS:
+            failures += 1
+            if failures > MOST_STARTS:
                 return
-            if failed <= MOST_REPAIRED:
-                yield from _repaired(text, bracket.start())
-            if cut and failed <= MOST_PARTIAL:
+            if failures <= MOST_REPAIRED:
+                yield from _repair(text, bracket.start())
+            if cut and failures <= MOST_PARTIAL:
                 with suppress(ValueError):
-                    rest = _BACKSLASH.sub(lambda part: part[0].ljust(2, "\\"), text[bracket.start() :])
-                    yield pydantic_core.from_json(rest, allow_partial=True)
+                    tail = _BACKSLASH.sub(lambda part: part[0].ljust(2, "\\"), text[bracket.start() :])
+                    yield pydantic_core.from_json(tail, allow_partial=True)
 
 
-def _repaired(text: str, start: int) -> Iterator[object]:
+def _repair(text: str, start: int) -> Iterator[object]:
     """Yield the object or list that begins here where it is whole and only nearly JSON.
 
     Something is then taken for what was meant. Of one that is not whole nobody knows what it lacks.
@@ -249,27 +249,27 @@ def _repaired(text: str, start: int) -> Iterator[object]:
         depth += (part[0] in "{[") - (part[0] in "}]")
         deepest = max(deepest, depth)
         if depth == 0:
-            whole = text[start : part.end()]
-            if deepest <= DEEPEST_REPAIRED and _OBJECT.match(whole):
+            span = text[start : part.end()]
+            if deepest <= DEEPEST_REPAIRED and _OBJECT.match(span):
                 with suppress(ValueError, RecursionError):
-                    yield json_repair.loads(whole, skip_json_loads=True)
+                    yield json_repair.loads(span, skip_json_loads=True)
             return
 
 
-def _fenced(text: str) -> Iterator[str]:
+def _fenced_texts(text: str) -> Iterator[str]:
     fences = list(_FENCE.finditer(text))[: 2 * MOST_CANDIDATES]
     for opening, closing in zip(fences[::2], fences[1::2], strict=False):
         yield text[opening.end() : closing.start()]
 
 
-def _unwrapped(value: object, depth: int) -> Iterator[object]:
+def _unwrap(value: object, depth: int) -> Iterator[object]:
     """Return what is inside a tool call, a list of one, a single key, or a string."""
     if isinstance(value, str) and value.lstrip().startswith("{"):
         with suppress(ValueError, RecursionError):
             yield json.loads(value, strict=False)
     if depth and isinstance(value, list) and len(value) == 1:
         yield value[0]
-        yield from _unwrapped(value[0], depth - 1)
+        yield from _unwrap(value[0], depth - 1)
     if not isinstance(value, dict):
         return
     call = value.get("function") if isinstance(value.get("function"), dict) else value
@@ -288,7 +288,7 @@ def _unwrapped(value: object, depth: int) -> Iterator[object]:
             yield inner
 
 
-def _shaped(value: object, answer: type[BaseModel]) -> object:
+def _in_shape(value: object, answer: type[BaseModel]) -> object:
     """Return a bare list where the answer has one required field and that is a list."""
     required = [name for name, field in answer.model_fields.items() if field.is_required()]
     return {required[0]: value} if isinstance(value, list) and len(required) == 1 else value
@@ -302,10 +302,10 @@ def _without_last(value: object, error: ValidationError) -> object | None:
     if len(places) != 1:
         return None
     field, *rest = places.pop()
-    held = value.get(field) if isinstance(field, str) else None
-    if not isinstance(held, list) or rest != [len(held) - 1]:
+    items = value.get(field) if isinstance(field, str) else None
+    if not isinstance(items, list) or rest != [len(items) - 1]:
         return None
-    return {**value, field: held[:-1]}
+    return {**value, field: items[:-1]}
 
 
 def _problems(error: ValidationError) -> str:

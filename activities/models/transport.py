@@ -46,11 +46,11 @@ class RedirectRefused(httpx2.RemoteProtocolError):
     """A server sent the request on to another one."""
 
 
-class _Counted(httpx2.AsyncByteStream):
+class _LimitedStream(httpx2.AsyncByteStream):
     def __init__(self, inner: httpx2.AsyncByteStream, most_bytes: int) -> None:
         self._inner = inner
         self._chunks: AsyncIterator[bytes] | None = None
-        self._left, self._most = most_bytes, most_bytes
+        self._remaining, self._most = most_bytes, most_bytes
 
     # no generator: one that is left halfway would be closed by the garbage collector, after its event loop
     def __aiter__(self) -> AsyncIterator[bytes]:
@@ -60,8 +60,8 @@ class _Counted(httpx2.AsyncByteStream):
     async def __anext__(self) -> bytes:
         assert self._chunks is not None
         chunk = await anext(self._chunks)
-        self._left -= len(chunk)
-        if self._left < 0:
+        self._remaining -= len(chunk)
+        if self._remaining < 0:
             raise Oversized(f"more than {self._most} bytes came")
         return chunk
 
@@ -73,13 +73,13 @@ async def _limit(response: httpx2.Response) -> None:
     """Put the limits around a response before its body is read. Raises Oversized and RedirectRefused."""
     if response.headers.get("content-encoding", "identity").strip().lower() not in ("", "identity"):
         raise Oversized("a compressed body came that was not asked for")
-    asked = response.request.url
+    url = response.request.url
     target = response.headers.get("location") if 300 <= response.status_code < 400 else None
-    if target and (place := _origin(asked, target)) != _origin(asked):
-        raise RedirectRefused(f"it redirects to another server ({place})")
+    if target and (origin := _origin(url, target)) != _origin(url):
+        raise RedirectRefused(f"it redirects to another server ({origin})")
     kind = response.headers.get("content-type", "text/event-stream")
     assert isinstance(response.stream, httpx2.AsyncByteStream)
-    response.stream = _Counted(
+    response.stream = _LimitedStream(
         response.stream, LARGEST_STREAM if "text/event-stream" in kind else LARGEST_BODY
     )
 
@@ -104,23 +104,23 @@ def open_client(
     import openai
 
     limits = httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS)
-    direct = None
-    if not reads_proxies(address.shown, offline=offline):
+    transport = None
+    if not reads_proxies(address.public_url, offline=offline):
         # reading the certificates of every authority takes 25 ms of a processor
-        direct = httpx2.AsyncHTTPTransport(limits=limits, verify=address.shown.startswith("https:"))
+        transport = httpx2.AsyncHTTPTransport(limits=limits, verify=address.public_url.startswith("https:"))
     http = openai.DefaultAsyncHttpxClient(
-        transport=direct,
+        transport=transport,
         max_redirects=MOST_REDIRECTS,
         headers={"accept-encoding": "identity"},
         event_hooks={"response": [_limit]},
         timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
         limits=limits,
-        base_url=address.shown,
+        base_url=address.public_url,
     )
     headers = {"Authorization": address.authorization} if address.authorization else None
     return openai.AsyncOpenAI(
         api_key=key or NO_KEY,
-        base_url=address.shown,
+        base_url=address.public_url,
         max_retries=0,
         timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),
         default_headers=headers,
@@ -129,11 +129,11 @@ def open_client(
     )
 
 
-def translated(question: Question, error: Exception, *, has_key: bool) -> ModelError:
+def translate_error(question: Question, error: Exception, *, has_key: bool) -> ModelError:
     """Return our error for one of the `openai` package or of the HTTP library under it."""
     import openai
 
-    name, where = question.where, question.address.shown
+    name, where = question.where, question.address.public_url
     cause = error.__cause__
     text = scrub(str(cause or error))[:200]
     if isinstance(error, openai.APIStatusError):

@@ -210,14 +210,14 @@ def judge_batches(evidence: Sequence[EvidenceRef], choice: ModelChoice) -> list[
     calls = max(math.ceil(len(evidence) / max_works), math.ceil(sum(sizes) / room))
     share = sum(sizes) / max(calls, 1)
     batches: list[list[EvidenceRef]] = []
-    used = total = 0.0
+    batch_tokens = total = 0.0
     for ref, tokens in zip(evidence, sizes, strict=True):
         has_share = total + tokens / 2 > share * len(batches)
-        if not batches or len(batches[-1]) >= max_works or used + tokens > room or has_share:
+        if not batches or len(batches[-1]) >= max_works or batch_tokens + tokens > room or has_share:
             batches.append([])
-            used = 0
+            batch_tokens = 0
         batches[-1].append(ref)
-        used += tokens
+        batch_tokens += tokens
         total += tokens
     return [tuple(batch) for batch in batches]
 

@@ -27,7 +27,7 @@ from activities.contracts.judge import Refused
 from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.fields import Loose, OneSentence, OneWork, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, line, one_of, refusal, supports
+from activities.roles.validation import line, one_of, refusal, resolve, supports
 from activities.roles.works import compose_works
 
 MAX_EFFECTS = 40
@@ -118,7 +118,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
         document = prompt.works.get(row.work)
         direction = one_of(row.direction, get_args(EffectDirection))
         outcome = line(row.outcome, MAX_NAME_CHARS)
-        sentences, _ = cited(row.sentences, prompt)
+        sentences, _ = resolve(row.sentences, prompt)
         sentences_of_work = [
             sentence for sentence in sentences if document and sentence.evidence_id == document.evidence_id
         ]
@@ -128,7 +128,7 @@ def accept(step: AppraiseInput, prompt: Prompt, answer: AppraiseAnswer) -> Accep
             continue
         name = document.evidence_id
         randomised = [
-            sentence for sentence in cited([row.randomised], prompt)[0] if sentence.evidence_id == name
+            sentence for sentence in resolve([row.randomised], prompt)[0] if sentence.evidence_id == name
         ]
         sentences_of_work += [sentence for sentence in randomised if sentence not in sentences_of_work]
         effect = StudyEffect(

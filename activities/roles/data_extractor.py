@@ -35,7 +35,7 @@ class DataAnswer(Loose):
 
 
 def render(role: Role, step: ExtractDataInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    inputs = [listing("Fields", [_described(field) for field in step.fields], MAX_FIELDS, 400)]
+    inputs = [listing("Fields", [_describe(field) for field in step.fields], MAX_FIELDS, 400)]
     if role == "bias_assessor":
         inputs.insert(0, listing("The result", [step.outcome or "the main outcome of the review"]))
     prompt = compose_full_text(
@@ -53,7 +53,7 @@ def render(role: Role, step: ExtractDataInput, documents: Sequence[Evidence], ro
     return prompt
 
 
-def _described(field: AskedField) -> str:
+def _describe(field: AskedField) -> str:
     kind = f"one of {' | '.join(field.choices)}" if field.kind == "choice" else field.kind
     return f"{field.id}: {field.label} ({kind}){f'; {field.hint}' if field.hint else ''}"
 
@@ -71,8 +71,8 @@ def accept(step: ExtractDataInput, prompt: Prompt, answer: DataAnswer) -> Accept
             continue
         support, reason = row.quotes(prompt, document), line(row.reason, MAX_REASON_CHARS)
         value = one_of(text, fields[name].choices) if fields[name].kind == "choice" else text
-        guessed = bool(reason) and value in fields[name].guesses
-        if value and (guessed or is_stated(fields[name], value, [part.quote for part in support])):
+        is_guess = bool(reason) and value in fields[name].guesses
+        if value and (is_guess or is_stated(fields[name], value, [part.quote for part in support])):
             values[name] = Value(field=name, text=value, support=support, reason=reason)
     return Accepted(
         Extraction(
@@ -88,8 +88,8 @@ def is_stated(field: AskedField, value: str, quotes: Sequence[str]) -> bool:
         number = figure_of(value)
         return number is not None and any(index_of(q).has(n) for q in quotes for n in number.values)
     if field.kind == "text":
-        stands = any(gate.are_spans(value, quote) for quote in quotes)
-        return stands and not any(missing_numbers(value, quotes))
+        is_copied = any(gate.are_spans(value, quote) for quote in quotes)
+        return is_copied and not any(missing_numbers(value, quotes))
     return bool(quotes)
 
 

@@ -8,7 +8,7 @@ from activities.contracts.write import Extracted, ExtractInput
 from activities.roles.fields import Loose, OneSentence, OneWork, Text, limits
 from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, line, one_of, refusal, supports
+from activities.roles.validation import line, one_of, refusal, resolve, supports
 from activities.roles.works import compose_works
 from activities.verification import gate
 
@@ -55,13 +55,13 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
     does not say it.
     """
     rows: dict[str, dict[str, Cell]] = {item.evidence_id: {} for item in prompt.works.values()}
-    refused: list[Refused] = []
+    refusals: list[Refused] = []
     for row in answer.rows:
         document = prompt.works.get(row.work)
         if document is None:
             words = "; ".join(cell.text for cell in row.cells if cell.text)
             if words:
-                refused.append(refusal("cell", words, "label_unknown", label=line(row.work, 40)))
+                refusals.append(refusal("cell", words, "label_unknown", label=line(row.work, 40)))
             continue
         cells = rows[document.evidence_id]
         for cell in row.cells:
@@ -69,20 +69,20 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
             text = line(cell.text, MAX_CELL_CHARS)
             if column is None or column in cells or text.casefold().rstrip(".") in ABSENT:
                 continue
-            sentences, unknown = cited([cell.sentence], prompt)
+            sentences, unknown = resolve([cell.sentence], prompt)
             support = next(iter(supports(sentences)), None)
             decision = gate.cell(column, text, support, document)
             if unknown:
                 decision = gate.refuse("label_unknown", label=unknown[0])
-            if decision.refusal is not None:
-                refused.append(refusal("cell", f"{column}: {text}", decision.refusal, [document.evidence_id]))
+            if (reason := decision.refusal) is not None:
+                refusals.append(refusal("cell", f"{column}: {text}", reason, [document.evidence_id]))
             else:
                 cells[column] = Cell(text=text, support=support)
     table = Table(
         columns=step.columns,
         rows=tuple(TableRow(evidence_id=name, cells=cells) for name, cells in rows.items()),
     )
-    return Accepted(Extracted(table=table, refused=tuple(refused)))
+    return Accepted(Extracted(table=table, refused=tuple(refusals)))
 
 
 EXTRACTOR = RoleSpec(

@@ -36,8 +36,8 @@ def _texts(value: object) -> object:
     if isinstance(value, str):
         return [value]
     if isinstance(value, list):
-        read = (_scalar(part) for part in value)
-        return [text for text in read if isinstance(text, str) and text]
+        scalars = (_scalar(part) for part in value)
+        return [text for text in scalars if isinstance(text, str) and text]
     return value
 
 

@@ -11,7 +11,7 @@ from activities.contracts.evidence import Evidence, Support
 from activities.contracts.step import Role, StepContext
 from activities.roles.fields import Loose, SentenceLabels, Text, limits
 from activities.roles.role import Prompt
-from activities.roles.validation import cited, supports
+from activities.roles.validation import resolve, supports
 from activities.roles.works import compose_works
 from activities.text.ranking import rank
 from activities.verification.quote_check import QuoteChecker
@@ -34,7 +34,7 @@ class QuotedAnswer(Loose):
 
     def quotes(self, prompt: Prompt, document: Evidence) -> tuple[Support, ...]:
         """Return the quotes that stand in the text of the work: labelled sentences, else a copied line."""
-        sentences, _ = cited(self.sentences, prompt)
+        sentences, _ = resolve(self.sentences, prompt)
         quotes = supports(sentence for sentence in sentences if sentence.evidence_id == document.evidence_id)
         if not quotes and self.copied.strip():
             quotes = (Support(evidence_id=document.evidence_id, quote=self.copied.strip()),)
@@ -53,7 +53,7 @@ def compose_full_text(
 ) -> Prompt:
     """Make the prompt of a role that reads one work. `about`: what is asked of it, a text each."""
     texts = [text for text in about if text.strip()]
-    named = {
+    quotes = {
         document.evidence_id: nearest_quotes(document, texts)
         for document in documents
         if len(document.text) > WHOLE_CHARS
@@ -65,17 +65,17 @@ def compose_full_text(
         room=room,
         task=task,
         inputs=inputs,
-        quotes=named,
+        quotes=quotes,
         chars=WHOLE_CHARS,
         passages=PASSAGES_CHARS,
     )
 
 
-def nearest_quotes(document: Evidence, texts: Sequence[str], each: int = NEAREST) -> tuple[str, ...]:
+def nearest_quotes(document: Evidence, texts: Sequence[str], count: int = NEAREST) -> tuple[str, ...]:
     """Return the sentences nearest to each of several texts, the first of every text first."""
     rows = [
-        [ranked.sentence.quote for ranked in item.sentences[:each]]
+        [ranked.sentence.quote for ranked in item.sentences[:count]]
         for text in texts
         for item in rank(text, [document])
     ]
-    return tuple(dict.fromkeys(row[place] for place in range(each) for row in rows if place < len(row)))
+    return tuple(dict.fromkeys(row[place] for place in range(count) for row in rows if place < len(row)))

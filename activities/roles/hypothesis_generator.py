@@ -8,7 +8,7 @@ from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHyp
 from activities.extractive.candidates import hypothesise
 from activities.roles.fields import Loose, SentenceLabels, Share, Text, Texts, limits
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, clamped, line, lines, supports
+from activities.roles.validation import clamp, line, lines, resolve, supports
 from activities.roles.works import compose_works
 from activities.verification import gate
 
@@ -37,13 +37,13 @@ class HypothesesAnswer(Loose):
 
 
 def render(step: HypothesisInput, documents: Sequence[Evidence], room: int) -> Prompt:
-    chosen = f"Only these drugs: {line(', '.join(step.chosen), 600)}" if step.chosen else ""
+    restriction = f"Only these drugs: {line(', '.join(step.chosen), 600)}" if step.chosen else ""
     return compose_works(
         "hypothesis_generator",
         step,
         documents,
         room=room,
-        inputs=[chosen],
+        inputs=[restriction],
         task=f"Name at most {step.max_candidates} drugs. Answer with JSON.",
         chars=MAX_WORK_CHARS,
     )
@@ -56,20 +56,20 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
     """
     corpus = "\n".join(f"{e.title}\n{e.text}" for e in prompt.works.values())
 
-    def grounded(text: str, most: int) -> str:
-        field = line(text, most)
+    def grounded(text: str, max_chars: int) -> str:
+        field = line(text, max_chars)
         return field if gate.candidate_field(field, (drug, generic), works).stands else ""
 
-    chosen = {name.casefold() for name in step.chosen}
+    allowed = {name.casefold() for name in step.chosen}
     hypotheses: dict[str, MechanismHypothesis] = {}
-    dropped = 0
+    dropped_count = 0
     for hypothesis in answer.hypotheses:
         drug = line(hypothesis.drug, 120)
         supporting = _of_drug(drug, hypothesis.supporting, prompt)
         contradicting = _of_drug(drug, hypothesis.contradicting, prompt)
-        wanted = not chosen or drug.casefold() in chosen
-        if not gate.is_named(drug, corpus) or not supporting or not wanted:
-            dropped += 1
+        is_allowed = not allowed or drug.casefold() in allowed
+        if not gate.is_named(drug, corpus) or not supporting or not is_allowed:
+            dropped_count += 1
             continue
         generic = line(hypothesis.generic_name, 120)
         safety = _of_drug(drug, hypothesis.safety, prompt)
@@ -84,7 +84,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
                 target=grounded(hypothesis.target, 160),
                 pathway=grounded(hypothesis.pathway, 200),
                 effect=grounded(hypothesis.effect, 240),
-                confidence=clamped(hypothesis.confidence, 0.0, 1.0),
+                confidence=clamp(hypothesis.confidence, 0.0, 1.0),
                 supporting_evidence=supporting,
                 contradicting_evidence=contradicting,
                 current_indications=lines((grounded(i, 120) for i in hypothesis.current_indications), 5, 120),
@@ -95,14 +95,14 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
                 records=records,
             ),
         )
-    notes = (Statement.of("candidates_unsupported", candidates=dropped),) if dropped else ()
+    notes = (Statement.of("candidates_unsupported", candidates=dropped_count),) if dropped_count else ()
     return Accepted(Hypotheses(hypotheses=tuple(hypotheses.values())[: step.max_candidates]), notes)
 
 
 def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support, ...]:
     """Return the sentences that were named, of works that name the drug."""
     works = {item.evidence_id: f"{item.title}\n{item.text}" for item in prompt.works.values()}
-    sentences, _ = cited(labels, prompt)
+    sentences, _ = resolve(labels, prompt)
     return supports(sentence for sentence in sentences if gate.is_named(drug, works[sentence.evidence_id]))
 
 

@@ -25,7 +25,7 @@ from activities.roles.allowances import MAX_JUDGED_CHARS, PASSAGES_CHARS
 from activities.roles.fields import Labels, Loose, OneWork, Score, SentenceLabels, Text, Texts, Truth, limits
 from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, clamped, line, lines, one_of, refusal, supports
+from activities.roles.validation import clamp, line, lines, one_of, refusal, resolve, supports
 from activities.roles.works import compose_works
 from activities.verification import gate
 
@@ -141,7 +141,7 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
     notes = (Statement.of("not_judged", works=missing),) if missing else ()
     batch = JudgeBatch(
         judgements=tuple(judgements.values()),
-        scores={name: int(clamped(entries[name].score, 0, 10)) for name in criteria if name in entries},
+        scores={name: int(clamp(entries[name].score, 0, 10)) for name in criteria if name in entries},
         score_reasons={name: line(entry.reason, 200) for name, entry in entries.items() if entry.reason},
         gaps=lines(answer.gaps, MAX_GAPS),
         recommended_searches=lines(answer.searches, MAX_GAPS, 160),
@@ -155,7 +155,7 @@ def accept(step: JudgeInput, prompt: Prompt, answer: JudgeAnswer) -> Accepted[Ju
 def _judge(work: WorkAnswer, document: Evidence, prompt: Prompt, refusals: list[Refused]) -> WorkJudgement:
     """Make a judgement of what its own work bears out: sentences of that work, and fields that it says."""
     name = document.evidence_id
-    sentences, labels = cited(work.sentences, prompt)
+    sentences, labels = resolve(work.sentences, prompt)
     own_sentences = [sentence for sentence in sentences if sentence.evidence_id == name][:MAX_SUPPORT]
     support = supports(own_sentences)
     refusals += [
@@ -179,7 +179,7 @@ def _judge(work: WorkAnswer, document: Evidence, prompt: Prompt, refusals: list[
     reason = line(work.reason, 120)
     return WorkJudgement(
         evidence_id=name,
-        answers=int(clamped(work.answers, 0, 3)),
+        answers=int(clamp(work.answers, 0, 3)),
         direction=one_of(work.direction, DIRECTIONS) or "not_asked",
         role=one_of(work.role, prompt.choices["works.role"]) or BACKGROUND,
         finding=keep("", finding, gate.finding(finding, support)) or quote,
@@ -198,7 +198,7 @@ def _design(
     work: WorkAnswer, document: Evidence, prompt: Prompt
 ) -> tuple[Design | Literal[""], tuple[Support, ...], str]:
     """Return the design, the sentences that were named for it and their words; none where none was named."""
-    sentences = [row for row in cited(work.design_from, prompt)[0] if row.evidence_id == document.evidence_id]
+    sentences = [s for s in resolve(work.design_from, prompt)[0] if s.evidence_id == document.evidence_id]
     title = (document.title,) if work.work in work.design_from else ()
     text = "\n".join((*title, *(sentence.quote for sentence in sentences)))
     design = one_of(work.design, DESIGNS) if text else None

@@ -19,7 +19,7 @@ MAX_WORKS = 12
 MAX_HYPOTHESES = 6
 LABEL = re.compile(r"\[(W\d{1,2})\]")
 """How a fact names the work that it rests on."""
-AGAIN = "The plan did not work. Keep the facts and make another plan."
+REPLAN = "The plan did not work. Keep the facts and make another plan."
 
 
 class ManagerAnswer(Loose):
@@ -45,9 +45,9 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
         f"Round {step.round}; {step.found} items found, {step.unjudged} of them not judged yet.",
         listing("Facts", step.facts, MOST_FACTS),
         listing("Plan", step.plan, MOST_STEPS),
-        AGAIN if step.replan and step.turns else "",
+        REPLAN if step.replan and step.turns else "",
         listing("Turns so far", turns[-MOST_TURNS:], MOST_TURNS),
-        listing("Works, the best first", _described(step), MAX_WORKS, 300),
+        listing("Works, the best first", _describe(step), MAX_WORKS, 300),
         listing("Hypotheses", hypotheses, MAX_HYPOTHESES),
         listing("What the judge says", (step.judged_reasons,) if step.judged_reasons else (), 1, 800),
         listing("Gaps the judge named", step.judged_gaps, 5),
@@ -59,21 +59,21 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
 
 def _labels(step: ManagerInput) -> dict[str, str]:
     """Map labels to the works that the manager sees: those that answer best, then the others."""
-    judged = [judgement.evidence_id for judgement in step.judgements if judgement.evidence_id in step.titles]
-    names = list(dict.fromkeys((*judged, *step.titles)))[:MAX_WORKS]
+    judged_ids = [j.evidence_id for j in step.judgements if j.evidence_id in step.titles]
+    names = list(dict.fromkeys((*judged_ids, *step.titles)))[:MAX_WORKS]
     return {f"W{number}": name for number, name in enumerate(names, 1)}
 
 
-def _described(step: ManagerInput) -> list[str]:
+def _describe(step: ManagerInput) -> list[str]:
     """Describe each work in a line: title, and what was judged of it with its best sentence."""
     judgements = {judgement.evidence_id: judgement for judgement in step.judgements}
     rows = []
     for label, name in _labels(step).items():
         note = "not judged"
-        if judged := judgements.get(name):
-            quote = judged.support[0].quote if judged.support else ""
-            answers = f"answers {judged.answers} of 3"
-            note = "; ".join(filter(None, (answers, judged.reason, judged.finding, quote)))
+        if judgement := judgements.get(name):
+            quote = judgement.support[0].quote if judgement.support else ""
+            answers = f"answers {judgement.answers} of 3"
+            note = "; ".join(filter(None, (answers, judgement.reason, judgement.finding, quote)))
         rows.append(f"{label}: {step.titles[name]} ({note})")
     return rows
 

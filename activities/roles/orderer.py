@@ -21,8 +21,8 @@ def render(step: WeighInput, documents: Sequence[Evidence], room: int) -> Prompt
     """Put the work first, so that a server that keeps what it has read reads anew only the question."""
     file = prompt_file("orderer", evidence=False)
     task = f"Question: {clip(step.question, 400)}\nDoes the text answer this question? Answer yes or no."
-    left = room - estimate(file.text, f"Text:\n{fence('text', '')}\n\n{task}")
-    works = lay_out(step.question, documents, left, chars=MAX_CHARS, with_labels=False)
+    works_room = room - estimate(file.text, f"Text:\n{fence('text', '')}\n\n{task}")
+    works = lay_out(step.question, documents, works_room, chars=MAX_CHARS, with_labels=False)
     user = f"Text:\n{fence('text', works.text)}\n\n{task}"
     return Prompt(file.text, user, file.version, works=works.items)
 

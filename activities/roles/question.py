@@ -59,8 +59,8 @@ class QueryAnswer(Loose):
 
 def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     profiles = "\n".join(f"- {name}: {line(about, 200)}" for name, about in step.profiles.items())
-    offered = f"Profiles (`profile`: the one that fits best):\n{profiles}"
-    inputs = [offered if profiles else f"Profile, chosen already: {step.profile.name}"]
+    choice = f"Profiles (`profile`: the one that fits best):\n{profiles}"
+    inputs = [choice if profiles else f"Profile, chosen already: {step.profile.name}"]
     if step.earlier_question:
         inputs.append(
             "It follows up an earlier question, which was answered: `improved_query` names in full what it "
@@ -81,11 +81,11 @@ def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: in
         )
     if step.specialists:
         rows = "\n".join(f"- {name}: {does}" for name, does in step.specialists.items())
-        who = "`specialist`: who searches; `general` where several or none fit"
-        inputs.append(f"Specialists ({who}):\n{rows}")
+        instruction = "`specialist`: who searches; `general` where several or none fit"
+        inputs.append(f"Specialists ({instruction}):\n{rows}")
     if step.wordings_in:
-        named = ", ".join(f"{english_name(code)} (`{code}`)" for code in step.wordings_in)
-        inputs.append(f"`wordings`: the question once in each of these languages, for the search: {named}.")
+        names = ", ".join(f"{english_name(code)} (`{code}`)" for code in step.wordings_in)
+        inputs.append(f"`wordings`: the question once in each of these languages, for the search: {names}.")
     for chars in COVERS:
         prompt = compose(
             "query_parser",
@@ -110,8 +110,8 @@ def _sources(step: ParseQueryInput, chars: int) -> list[str]:
         for o in step.sources
         if o.searchable
     ]
-    likely = "`sources`: those likely to hold the answer, the best first, at most 6"
-    return ["\n".join((f"Sources ({likely}):", *rows))] if rows else []
+    instruction = "`sources`: those likely to hold the answer, the best first, at most 6"
+    return ["\n".join((f"Sources ({instruction}):", *rows))] if rows else []
 
 
 def names_of(step: ParseQueryInput) -> tuple[str, ...]:
@@ -120,11 +120,11 @@ def names_of(step: ParseQueryInput) -> tuple[str, ...]:
 
 def sources_of(step: ParseQueryInput, answer: QueryAnswer, profile: str) -> tuple[str, ...]:
     """Return the sources that were chosen; too few are filled up from the profile's."""
-    offered = names_of(step)
-    chosen = dict.fromkeys(name for source in answer.sources if (name := one_of(source, offered)) is not None)
-    more = (name for name in step.preferred(profile) if name in offered)
-    filled = [*dict.fromkeys((*chosen, *more))]
-    return tuple(filled[: max(LEAST_SOURCES, len(chosen))]) if chosen else ()
+    names = names_of(step)
+    choice = dict.fromkeys(name for source in answer.sources if (name := one_of(source, names)) is not None)
+    preferred = (name for name in step.preferred(profile) if name in names)
+    sources = [*dict.fromkeys((*choice, *preferred))]
+    return tuple(sources[: max(LEAST_SOURCES, len(choice))]) if choice else ()
 
 
 def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
@@ -139,10 +139,10 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
     question = line(step.question, 4_000)
     text = " ".join((question, step.earlier_question, *step.earlier_answer))
     improved = line(answer.improved_query, 1_000)
-    asked = {word for word in words(question) if len(word) > 3}
-    shared = len(asked & set(words(improved)))
+    question_words = {word for word in words(question) if len(word) > 3}
+    shared_count = len(question_words & set(words(improved)))
     notes: tuple[Statement, ...] = ()
-    if not improved or 2 * shared < len(asked):
+    if not improved or 2 * shared_count < len(question_words):
         improved = stand_alone(question, step.earlier_question)
         notes = (Statement.of("searched_as_typed"),)
     improved = step.question if improved == question else improved  # line breaks make no second search of it
@@ -186,12 +186,12 @@ class ClarifierAnswer(Loose):
 
 
 def render_readings(step: ClarifyInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    earlier = listing("It follows up an earlier question", [step.earlier_question], 1, 800)
+    earlier_question = listing("It follows up an earlier question", [step.earlier_question], 1, 800)
     return compose(
         "clarifier",
         step,
         room=room,
-        inputs=[earlier if step.earlier_question else ""],
+        inputs=[earlier_question if step.earlier_question else ""],
         task="What must be known before the search? Answer with JSON.",
     )
 
@@ -265,8 +265,8 @@ def accept_plan(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepte
         title, key_question = line(section.title, 120), line(section.key_question, 400)
         if title and key_question and is_relevant(f"{title} {key_question}", *about, *usual):
             queries = lines(section.queries, MAX_QUERIES, MAX_QUERY_CHARS)
-            planned = ReportPlanSection(title=title, key_question=key_question, queries=queries)
-            sections.setdefault(title.casefold(), planned)
+            plan_section = ReportPlanSection(title=title, key_question=key_question, queries=queries)
+            sections.setdefault(title.casefold(), plan_section)
     outline = tuple(sections.values())[: step.max_sections]
     notes = () if outline else (Statement.of("no_section"),)
     title = line(answer.report_title, 200)

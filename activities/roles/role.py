@@ -138,8 +138,8 @@ def prompt_text(name: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def prompt_file(role: Role, own: str = "", *, evidence: bool) -> PromptFile:
+def prompt_file(role: Role, own_text: str = "", *, evidence: bool) -> PromptFile:
     """Return the stable text of a role, or the one in its place, with the rules on evidence for readers."""
-    parts = [own.strip() or prompt_text(role), *([prompt_text(EVIDENCE_RULES)] if evidence else [])]
+    parts = [own_text.strip() or prompt_text(role), *([prompt_text(EVIDENCE_RULES)] if evidence else [])]
     text = "\n\n".join(parts)
     return PromptFile(text, f"{role}@{hashlib.sha256(text.encode()).hexdigest()[:8]}")

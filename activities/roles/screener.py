@@ -17,7 +17,7 @@ from activities.roles.fields import Loose, OneWork, SentenceLabels, Text, limits
 from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
 from activities.roles.prompt import compose, listing, notes_on_missing, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, line, one_of
+from activities.roles.validation import line, one_of, resolve
 from activities.roles.works import lay_out
 
 MAX_RECORDS = 40
@@ -59,30 +59,32 @@ def accept(step: ScreenInput, prompt: Prompt, answer: ScreenAnswer) -> Accepted[
         document, verdict = prompt.works.get(row.work), one_of(row.verdict, get_args(Verdict))
         if document is None or verdict is None or document.evidence_id in decisions:
             continue
-        cited_of_all, unknown = cited(row.sentences, prompt)
-        own = [sentence for sentence in cited_of_all if sentence.evidence_id == document.evidence_id]
-        rests = bool(own) or not (cited_of_all or unknown)
-        words = tuple(dict.fromkeys(sentence.quote for sentence in own))
-        decisions[document.evidence_id] = ruled(step, document, verdict, row.criterion, words, rests=rests)
+        all_sentences, unknown = resolve(row.sentences, prompt)
+        sentences = [s for s in all_sentences if s.evidence_id == document.evidence_id]
+        is_based = bool(sentences) or not (all_sentences or unknown)
+        words = tuple(dict.fromkeys(s.quote for s in sentences))
+        decisions[document.evidence_id] = decide(
+            step, document, verdict, row.criterion, words, is_based=is_based
+        )
     return Accepted(ScreenedBatch(decisions=tuple(decisions.values())))
 
 
-def ruled(
+def decide(
     step: ScreenInput,
     document: Evidence,
     verdict: Verdict,
-    named: str,
+    name: str,
     words: Sequence[str],
     *,
-    rests: bool,
+    is_based: bool,
     reason: str = "",
 ) -> RecordDecision:
     """Return a decision; an exclusion without a criterion, or that does not rest on the work, is unsure."""
-    criterion = one_of(named, [rule.id for rule in step.criteria]) or ""
-    if verdict == "exclude" and not (criterion and rests):
+    criterion = one_of(name, [rule.id for rule in step.criteria]) or ""
+    if verdict == "exclude" and not (criterion and is_based):
         verdict = "unsure"
-        lacks = "it rests on no sentence of the record" if criterion else line(named, 60) or "no criterion"
-        reason = reason or lacks
+        fault = "it rests on no sentence of the record" if criterion else line(name, 60) or "no criterion"
+        reason = reason or fault
     return RecordDecision(
         evidence_id=document.evidence_id,
         verdict=verdict,
@@ -130,10 +132,10 @@ def accept_full_text(step: ScreenInput, prompt: Prompt, answer: VerdictAnswer) -
     if document is None:
         return Accepted(ScreenedBatch())
     verdict: Verdict = one_of(answer.decision, get_args(Verdict)) or "unsure"
-    words = [quoted.quote for quoted in answer.quotes(prompt, document)]
+    words = [support.quote for support in answer.quotes(prompt, document)]
     criterion = answer.criterion if verdict == "exclude" else ""
-    made = ruled(step, document, verdict, criterion, words, rests=bool(words), reason=answer.reason)
-    return Accepted(ScreenedBatch(decisions=(made,)))
+    decision = decide(step, document, verdict, criterion, words, is_based=bool(words), reason=answer.reason)
+    return Accepted(ScreenedBatch(decisions=(decision,)))
 
 
 FULL_TEXT_SCREENER = RoleSpec(

@@ -30,7 +30,7 @@ class SelectionAnswer(Loose):
 
 def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prompt:
     sources = "\n".join(f"- {o.info.name}: {line(o.info.covers, 160)}" for o in step.sources if o.searchable)
-    numbered = [f"{n}. {gap}" for n, gap in enumerate(step.gaps, 1)]
+    gaps = [f"{n}. {gap}" for n, gap in enumerate(step.gaps, 1)]
     prompt = compose(
         "tool_selector",
         with_specialist(step),
@@ -41,14 +41,14 @@ def render(step: SelectInput, _documents: Sequence[Evidence], room: int) -> Prom
             search_listing(step.tried, max_items=12),
             listing("Recommended searches", step.recommended, max_items=6, max_chars=120),
             listing("Works found so far", step.titles, max_items=MAX_TITLES, max_chars=120),
-            listing("Gaps", numbered, max_items=len(numbered), max_chars=300),
+            listing("Gaps", gaps, max_items=len(gaps), max_chars=300),
         ],
         task=f"Choose at most {step.per_gap} searches for each gap. Answer with JSON.",
     )
-    return replace(prompt, choices={"searches.source": searchable(step)})
+    return replace(prompt, choices={"searches.source": searchable_names(step)})
 
 
-def searchable(step: SelectInput) -> tuple[str, ...]:
+def searchable_names(step: SelectInput) -> tuple[str, ...]:
     return tuple(option.info.name for option in step.sources if option.searchable)
 
 
@@ -71,26 +71,26 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
     tasks = list(searching.hypothesis_tests(step))
     seen = searching.answered_searches(step) | {(task.agent, fold(task.query)) for task in tasks}
     by_gap: dict[int, list[AgentTask]] = {n: [] for n in range(1, len(step.gaps) + 1)}
-    unknown = 0
+    unknown_count = 0
     for search in answer.searches:
-        source = one_of(search.source, searchable(step))
+        source = one_of(search.source, searchable_names(step))
         if source is None or search.gap not in by_gap:
-            unknown += 1
+            unknown_count += 1
             continue
         query = line(search.query, QUERY_CHARS)
-        chosen = by_gap[search.gap]
-        if not query or (source, fold(query)) in seen or len(chosen) >= step.per_gap:
+        gap_tasks = by_gap[search.gap]
+        if not query or (source, fold(query)) in seen or len(gap_tasks) >= step.per_gap:
             continue
         seen.add((source, fold(query)))
-        chosen.append(AgentTask(gap=step.gaps[search.gap - 1], agent=source, query=query))
-    notes = [Statement.of("searches_unknown", searches=unknown)] if unknown else []
-    tasks += [task for chosen in by_gap.values() for task in chosen]
-    bare = tuple(gap for gap in step.gaps if not any(task.gap == gap for task in tasks))
-    if bare:
-        searches = searching.select_tools(step.replace(gaps=bare, tests=())).tasks
-        added = [task for task in searches if (task.agent, fold(task.query)) not in seen]
-        notes.append(Statement.of("searches_by_code", gaps=len(bare), searches=len(added)))
-        tasks += added
+        gap_tasks.append(AgentTask(gap=step.gaps[search.gap - 1], agent=source, query=query))
+    notes = [Statement.of("searches_unknown", searches=unknown_count)] if unknown_count else []
+    tasks += [task for gap_tasks in by_gap.values() for task in gap_tasks]
+    open_gaps = tuple(gap for gap in step.gaps if not any(task.gap == gap for task in tasks))
+    if open_gaps:
+        searches = searching.select_tools(step.replace(gaps=open_gaps, tests=())).tasks
+        new_tasks = [task for task in searches if (task.agent, fold(task.query)) not in seen]
+        notes.append(Statement.of("searches_by_code", gaps=len(open_gaps), searches=len(new_tasks)))
+        tasks += new_tasks
     return Accepted(AgentSelectionPlan(tasks=tuple(tasks)), tuple(notes))
 
 
@@ -101,5 +101,5 @@ TOOL_SELECTOR = RoleSpec(
     render,
     accept,
     lambda step, _: searching.select_tools(step),
-    idle=lambda step, _: not (step.gaps and searchable(step)),
+    idle=lambda step, _: not (step.gaps and searchable_names(step)),
 )

@@ -34,14 +34,14 @@ def one_of(text: str, values: Iterable[Value]) -> Value | None:
     return by_code.get(text.strip().casefold().translate(_JOINED))
 
 
-def clamped(value: float, low: float, high: float) -> float:
+def clamp(value: float, low: float, high: float) -> float:
     """Return the value within the bounds; the lowest for one that is no number."""
     return min(max(value, low), high) if value == value else low
 
 
-def line(text: str, limit: int) -> str:
+def line(text: str, max_chars: int) -> str:
     flat = " ".join(text.split())
-    return flat if len(flat) <= limit else flat[: limit - 1].rstrip() + "…"
+    return flat if len(flat) <= max_chars else flat[: max_chars - 1].rstrip() + "…"
 
 
 def sentence_text(text: str) -> str:
@@ -59,27 +59,27 @@ def sentence_text(text: str) -> str:
     return line(_BEFORE.sub("", re.sub(r" {2,}", " ", text)), MAX_CLAIM_CHARS + 20)
 
 
-def lines(texts: Iterable[str], most: int, limit: int = 300) -> tuple[str, ...]:
+def lines(texts: Iterable[str], max_lines: int, max_chars: int = 300) -> tuple[str, ...]:
     """Return different, non-empty lines, at most so many."""
     unique: dict[str, str] = {}
     for text in texts:
-        text_line = line(text, limit)
+        text_line = line(text, max_chars)
         if text_line:
             unique.setdefault(text_line.casefold(), text_line)
-    return tuple(unique.values())[:most]
+    return tuple(unique.values())[:max_lines]
 
 
-def cited(labels: Iterable[str | None], prompt: Prompt) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
+def resolve(labels: Iterable[str | None], prompt: Prompt) -> tuple[tuple[Sentence, ...], tuple[str, ...]]:
     """Return the sentences that labels stand for, each once, and the labels that were not shown."""
     sentences: dict[str, Sentence] = {}
-    unknown: list[str] = []
+    unknown_labels: list[str] = []
     for label in labels:
         sentence = prompt.sentences.get(label or "")
         if not label or sentence is None:
-            unknown.append(line(label or "", 40))
+            unknown_labels.append(line(label or "", 40))
         else:
             sentences.setdefault(label, sentence)
-    return tuple(sentences.values()), tuple(unknown)
+    return tuple(sentences.values()), tuple(unknown_labels)
 
 
 def supports(sentences: Iterable[Sentence]) -> tuple[Support, ...]:
@@ -92,11 +92,11 @@ def refusal(
     kind: RefusedKind, text: str, reason: Statement | str, evidence_ids: Iterable[str] = (), **values: str
 ) -> Refused:
     """Record something that a check refused. `reason`: a statement, or the code of one."""
-    stated = Statement(code=reason, values=dict(values)) if isinstance(reason, str) else reason
+    statement = Statement(code=reason, values=dict(values)) if isinstance(reason, str) else reason
     return Refused(
         kind=kind,
         text=line(text, MAX_REFUSED_CHARS),
-        reason=stated,
+        reason=statement,
         evidence_ids=tuple(dict.fromkeys(evidence_ids)),
     )
 

@@ -18,7 +18,7 @@ from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.fields import Loose, OneClaim, SentenceLabels, Text, Truth, limits
 from activities.roles.prompt import clip, fence, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
-from activities.roles.validation import cited, line, one_of, supports
+from activities.roles.validation import line, one_of, resolve, supports
 from activities.roles.works import MAX_SENTENCE_CHARS, compose_works
 from activities.text.numbers import figures
 from activities.text.sentences import Sentence, language_in
@@ -212,7 +212,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
     outcomes: list[tuple[Control, bool]] = []
     confirmed_ids: set[str] = set()
     for label, (severity, verdict) in strictest.items():
-        support = supports(cited(verdict.sentences, prompt)[0])
+        support = supports(resolve(verdict.sentences, prompt)[0])
         control = prompt.controls.get(label)
         sentence = control.sentence if control else sentences[prompt.claims[label]]
         reason = line(verdict.reason, 160)

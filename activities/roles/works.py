@@ -290,7 +290,7 @@ class _Layout:
             return (-nearness_weight, min(place, last - place))
 
         places: set[int] = set()
-        used = 0
+        size = 0
         nearest_first = (
             place
             for nearest in sorted(range(len(parts)), key=nearness)
@@ -299,9 +299,9 @@ class _Layout:
             if 0 <= place <= last and parts[place][1] is not None
         )
         for place in (*sorted(self.quoted), *self._neighbours(), *nearest_first):
-            if place not in places and used + costs[place] <= limit:
+            if place not in places and size + costs[place] <= limit:
                 places.add(place)
-                used += costs[place]
+                size += costs[place]
         return places
 
 

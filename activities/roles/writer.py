@@ -19,7 +19,7 @@ from activities.roles.claims import Checks, ids_by_label
 from activities.roles.fields import Loose, Text, Texts, Truth, limits
 from activities.roles.prompt import listing
 from activities.roles.prose import Block, ProseText, read_markdown, read_sentence
-from activities.roles.revision import MAX_CRITIQUE, MAX_CRITIQUE_CHARS, REVISE, draft_shown
+from activities.roles.revision import MAX_CRITIQUE, MAX_CRITIQUE_CHARS, REVISE, draft_listing
 from activities.roles.rewording import AgainAnswer, accept_again, render_again
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line
@@ -103,7 +103,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listing("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
             listing("Left open", [f"{name}: {gap}" for name, gap in gaps.items()], MAX_LEFT_OPEN),
-            *(draft_shown(first, step.refused) if first else ()),
+            *(draft_listing(first, step.refused) if first else ()),
         ],
         judgements=step.judgements,
         together=MAX_CHARS_TOGETHER,

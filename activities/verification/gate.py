@@ -209,9 +209,9 @@ def carrying_quotes(
 
     candidates = [*filter(carries, dict.fromkeys(carrying))]
     firsts = {support.evidence_id: support for support in reversed(candidates)}
-    chosen = {*firsts.values(), *candidates[:MAX_QUOTES]}
+    few = {*firsts.values(), *candidates[:MAX_QUOTES]}
     operands = (s for s in claim.support if claim.computed and (not claim.cites or s.evidence_id in firsts))
-    return tuple(dict.fromkeys((*(support for support in candidates if support in chosen), *operands)))
+    return tuple(dict.fromkeys((*(support for support in candidates if support in few), *operands)))
 
 
 def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) -> Iterator[Support]:
@@ -342,8 +342,8 @@ def place_of(text: str, passages: Sequence[Passage], name_stems: frozenset[str])
     """Return the passages that say a field, one for each part of it; None where a part is said nowhere.
 
     `name_stems`: those of the candidate's own names, which need no support."""
-    parts = [said for part in _LINK.split(text) if (said := stems(part) - name_stems)]
-    places = [next((passage for passage in passages if said <= passage[2]), None) for said in parts]
+    parts = [content for part in _LINK.split(text) if (content := stems(part) - name_stems)]
+    places = [next((passage for passage in passages if content <= passage[2]), None) for content in parts]
     return None if None in places else [place for place in places if place is not None]
 
 

@@ -59,7 +59,7 @@ def test_usage_out_of_bounds_is_not_reported(value: object) -> None:
 def test_a_probability_out_of_bounds_is_none(value: object) -> None:
     parts = [{"token": "yes", "top_logprobs": [{"token": "yes", "logprob": value}]}]
     pieces = Pieces()
-    pieces.whole({"choices": [{"message": {"content": "yes"}, "logprobs": {"content": parts}}]})
+    pieces.add_whole({"choices": [{"message": {"content": "yes"}, "logprobs": {"content": parts}}]})
     yes = probability_of_yes("yes", pieces.words)
     assert yes is None or 0 <= yes <= 1
 

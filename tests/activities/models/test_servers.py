@@ -126,8 +126,8 @@ async def test_a_model_that_is_down_costs_no_request_while_it_rests(
     assert (await other())[0].label == "yes"
 
 
-OPENAI = Capabilities.assumed("https://api.openai.com/v1")
-LOCAL = Capabilities.assumed("http://127.0.0.1:8080/v1")
+OPENAI = Capabilities.default_for("https://api.openai.com/v1")
+LOCAL = Capabilities.default_for("http://127.0.0.1:8080/v1")
 NO_SCHEMA, RENAMED = {"format": "json_object_schema"}, {"limit": "max_completion_tokens"}
 LITERAL = "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type')}]"
 
@@ -162,7 +162,7 @@ LITERAL = "[{'type': 'literal_error', 'loc': ('body', 'response_format', 'type')
 def test_what_a_server_refuses_teaches_the_form_of_requests_and_other_failures_teach_nothing(
     old: Capabilities, status: int, error: dict[str, object], learned: dict[str, object] | None
 ) -> None:
-    new = old.learned(status, error)
+    new = old.after_refusal(status, error)
     assert (new and {name: getattr(new, name) for name in learned or {}}) == learned
 
 
