@@ -126,12 +126,12 @@ async def check_graph(definition: GraphDefinition | None) -> GraphCheck:
 
     Workflow code does not import the library that the check needs, and the built-in graphs are files.
     """
-    from workflows.graph.library import DEFAULT, builtin, not_installed
+    from workflows.graph.library import DEFAULT, builtin, missing_parts
     from workflows.graph.validation import problems
 
     if definition is None:
         return GraphCheck(definition=builtin(DEFAULT))
-    faults = problems(definition) or not_installed(definition)
+    faults = problems(definition) or missing_parts(definition)
     return GraphCheck(problems=tuple(map(str, faults)))
 
 

@@ -97,9 +97,9 @@ def needs(allowance: Allowance, price: Price | None) -> Spend:
     return Spend(tokens=allowance.tokens, cost_microusd=worst_cost(allowance, price))
 
 
-def charged(used: Usage, microusd: int) -> Spend:
+def charged(usage: Usage, microusd: int) -> Spend:
     """Return what calls are charged with; `microusd`, also where what they cost is not known."""
-    return Spend(tokens=used.tokens, cost_microusd=microusd)
+    return Spend(tokens=usage.tokens, cost_microusd=microusd)
 
 
 def worst_cost(allowance: Allowance, price: Price | None) -> int:
@@ -167,7 +167,7 @@ ADDED: Mapping[str, Dimension] = {
 }
 
 
-def described(more: Addition) -> str:
+def extension_in_words(addition: Addition) -> str:
     """Return an extension in words."""
-    added = {name: getattr(more, name) for name in ADDED}
-    return "budget extended by " + ", ".join(ADDED[n].words(amount) for n, amount in added.items() if amount)
+    texts = [row.words(amount) for name, row in ADDED.items() if (amount := getattr(addition, name))]
+    return "budget extended by " + ", ".join(texts)

@@ -31,30 +31,31 @@ class Row:
         return f"{self.name}: {self.text}"
 
 
-def progress_rows(seen: Progress, extra_seconds: float = 0.0) -> Iterator[Row]:
+def progress_rows(progress: Progress, extra_seconds: float = 0.0) -> Iterator[Row]:
     """Phase, rounds, what was found, the budget, what was judged, what waits.
 
     `extra_seconds`: how old the progress is.
     """
-    phase = "paused" if seen.paused else seen.phase.replace("_", " ")
-    yield Row("phase", f"{phase}: {seen.message}" if seen.message else phase)
-    if seen.max_iterations and not seen.sections:
-        text = f"{seen.iteration} of {seen.max_iterations}"
-        yield Row("rounds", text, seen.iteration, seen.max_iterations)
-    items, searches = counted(seen.evidence, "item"), counted(seen.searches_total, "search", "searches")
+    phase = "paused" if progress.paused else progress.phase.replace("_", " ")
+    yield Row("phase", f"{phase}: {progress.message}" if progress.message else phase)
+    if progress.max_iterations and not progress.sections:
+        text = f"{progress.iteration} of {progress.max_iterations}"
+        yield Row("rounds", text, progress.iteration, progress.max_iterations)
+    items = counted(progress.evidence, "item")
+    searches = counted(progress.searches_total, "search", "searches")
     yield Row("found", f"{items} in {searches}")
-    yield from budget_rows(seen.budget, extra_seconds)
-    if seen.scores:
-        scores = ", ".join(f"{name.replace('_', ' ')} {score}/10" for name, score in seen.scores.items())
-        sure = "" if seen.confidence is None else f"; confidence {seen.confidence:.2f}"
-        yield Row("judged", f"{scores}{sure}")
-    if seen.waiting_for == "candidates":
-        yield Row("candidates", ", ".join(candidate.name for candidate in seen.candidates))
-    if seen.stop_reason is not None:
-        yield Row("ended", in_short(seen.stop_reason))
+    yield from budget_rows(progress.budget, extra_seconds)
+    if progress.scores:
+        scores = ", ".join(f"{name.replace('_', ' ')} {score}/10" for name, score in progress.scores.items())
+        confidence = "" if progress.confidence is None else f"; confidence {progress.confidence:.2f}"
+        yield Row("judged", f"{scores}{confidence}")
+    if progress.waiting_for == "candidates":
+        yield Row("candidates", ", ".join(candidate.name for candidate in progress.candidates))
+    if progress.stop_reason is not None:
+        yield Row("ended", in_short(progress.stop_reason))
 
 
-def section_rows(seen: Progress) -> tuple[tuple[str, ...], ...]:
+def section_rows(progress: Progress) -> tuple[tuple[str, ...], ...]:
     return tuple(
         (
             section.title,
@@ -65,30 +66,30 @@ def section_rows(seen: Progress) -> tuple[tuple[str, ...], ...]:
             str(sum(usage.calls for usage in section.by_role.values())),
             f"{sum(usage.tokens for usage in section.by_role.values()):,}",
         )
-        for section in seen.sections
+        for section in progress.sections
     )
 
 
 def budget_rows(budget: BudgetStatus, extra_seconds: float = 0.0) -> Iterator[Row]:
     """Yield what is used of each limit."""
-    limits, used = budget.limits, budget.used
+    limits, usage = budget.limits, budget.used
     for kind, charge in KINDS.items():
-        amount, most = charge.of(used), getattr(limits, f"max_{kind}")
-        if kind == "tokens" or amount != 0 or most is not None:
-            shown = "not known" if amount is None else charge.words(amount)
-            calls = f" in {used.calls:,} model calls" if kind == "tokens" and used.calls else ""
-            limit = None if most is None else charge.words(most)
-            yield Row(charge.called, _of(shown, limit) + calls, amount or 0, most)
+        amount, limit = charge.of(usage), getattr(limits, f"max_{kind}")
+        if kind == "tokens" or amount != 0 or limit is not None:
+            text = "not known" if amount is None else charge.words(amount)
+            calls = f" in {usage.calls:,} model calls" if kind == "tokens" and usage.calls else ""
+            limit_text = None if limit is None else charge.words(limit)
+            yield Row(charge.called, _of(text, limit_text) + calls, amount or 0, limit)
     elapsed = budget.elapsed_seconds + extra_seconds
     longest = None if limits.max_seconds is None else clock(limits.max_seconds)
     yield Row("time", _of(clock(elapsed), longest), elapsed, limits.max_seconds)
 
 
-def _of(used: str, limit: str | None) -> str:
-    return f"{used} of {limit}" if limit else used
+def _of(amount: str, limit: str | None) -> str:
+    return f"{amount} of {limit}" if limit else amount
 
 
-SEARCHES_SHOWN = 20
+MAX_SEARCHES = 20
 MAX_ROWS = 30
 TEXT_CHARS = 300
 
@@ -96,28 +97,28 @@ TEXT_CHARS = 300
 def progress_of(context: RunContext) -> Progress:
     """Return the state of the run: phase, counts, sections, scores, what it waits for."""
     state, budget = context.state, context.budget
-    control, judged = state.people, state.loop.judged
+    people, assessment = state.people, state.loop.judged
     return Progress(
         run_id=context.run_id,
         question=context.run_question,
         mode=context.traits.mode or context.request.mode,
         profile=state.question.prepared.profile.name if state.question.prepared else context.request.profile,
-        phase=control.phase,
-        message=control.message,
-        waiting_for=control.waiting_for,
-        paused=control.paused,
-        last_seq=control.last_seq,
+        phase=people.phase,
+        message=people.message,
+        waiting_for=people.waiting_for,
+        paused=people.paused,
+        last_seq=people.last_seq,
         iteration=state.loop.iteration,
         max_iterations=state.loop.max_iterations,
         evidence=state.items,
-        searches=rows(state.evidence.searches[-SEARCHES_SHOWN:]),
+        searches=rows(state.evidence.searches[-MAX_SEARCHES:]),
         searches_total=len(state.evidence.searches)
         + sum(section.searches for section in state.sections.running_sections),
         sections=tuple(state.sections.progress.values()),
         budget=context.budget_status(),
-        confidence=judged.confidence if judged else None,
-        scores=judged.scores if judged else {},
-        steering=tuple(control.steering),
+        confidence=assessment.confidence if assessment else None,
+        scores=assessment.scores if assessment else {},
+        steering=tuple(people.steering),
         readings=state.part(ClarificationState).readings,
         candidates=tuple(state.part(CandidatesState).candidates),
         chosen_because=state.question.chosen_because,
@@ -132,15 +133,15 @@ def details_of(context: RunContext) -> str:
 
     What waits for approval stands with how to decide it.
     """
-    seen, state = progress_of(context), context.state
-    lines = [f"- **{row.name}**: {escaped(row.text)}" for row in progress_rows(seen)]
-    if seen.sections:
+    progress, state = progress_of(context), context.state
+    lines = [f"- **{row.name}**: {escaped(row.text)}" for row in progress_rows(progress)]
+    if progress.sections:
         lines += ["", f"| {' | '.join(SECTION_HEAD)} |", "| --- " * len(SECTION_HEAD) + "|"]
-        lines += [f"| {' | '.join(map(escaped, cells))} |" for cells in section_rows(seen)[:MAX_ROWS]]
-    if gate := seen.waiting_for:
+        lines += [f"| {' | '.join(map(escaped, cells))} |" for cells in section_rows(progress)[:MAX_ROWS]]
+    if gate := progress.waiting_for:
         lines += ["", f"**The {gate} waits for approval**: signal `approve` or `reject` with"]
         lines += [f'`{{"gate": "{gate}"}}`', "", *_waiting(state)]
-    if seen.paused:
+    if progress.paused:
         lines += ["", "Signal `resume` to go on."]
     return "\n".join(lines)
 
@@ -155,8 +156,8 @@ def _waiting(state: RunState) -> Iterator[str]:
             yield f"1. {escaped(reading.question)} ({escaped(reading.assumed)})"
     elif state.people.waiting_for == "candidates":
         for candidate in state.part(CandidatesState).candidates[:MAX_ROWS]:
-            why = escaped(candidate.proposed_mechanism or candidate.mechanism)
-            yield f"- **{escaped(candidate.name)}**: {why}"
+            mechanism = escaped(candidate.proposed_mechanism or candidate.mechanism)
+            yield f"- **{escaped(candidate.name)}**: {mechanism}"
 
 
 def escaped(text: str, limit: int = TEXT_CHARS) -> str:

@@ -54,8 +54,8 @@ def _about(handler: Callable[..., Any]) -> str:
 
 def _page(kind: type[P], items: Sequence[Frozen], after: ItemsAfter | None) -> P:
     """Return the answer of a query that answers in parts: as many items as fit into one."""
-    rest = items[max(after.after, 0) if after else 0 :]
-    return kind(items=within(rest, ROOM), total=len(items))
+    page = items[max(after.after, 0) if after else 0 :]
+    return kind(items=within(page, ROOM), total=len(items))
 
 
 class ResearchHandlers:
@@ -178,9 +178,9 @@ def _signal_handler(declared: Declared) -> Callable[..., Any]:
     """
 
     async def handle(self: ResearchHandlers, *args: object) -> None:
-        carried = self._read_signal(declared, args)
-        if carried is not None:
-            await declared.act(self.research, *carried)
+        payload = self._read_signal(declared, args)
+        if payload is not None:
+            await declared.act(self.research, *payload)
 
     return workflow.signal(name=declared.name, description=declared.about)(handle)
 

@@ -12,12 +12,12 @@ from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage
 from activities.contracts.iterations import Finding, IterationRecord, IterationSearch
 from activities.contracts.judge import JudgeAssessment
 
-RECORDS_KEPT = 200
+MAX_RECORDS = 200
 """Records that a run keeps at most, sections included: the latest."""
-FINDINGS_KEPT = 6
+MAX_FINDINGS = 6
 """Works that a record names."""
-SEARCHES_KEPT = 12
-GAPS_KEPT = 5
+MAX_SEARCHES = 12
+MAX_GAPS = 5
 TEXT_CHARS = 600
 """Length of each text of a record; a gap or a query has half of it."""
 TITLE_CHARS = 160
@@ -44,11 +44,11 @@ class LoopMemory(BaseModel, defer_build=True):
     judged: JudgeAssessment | None = None
     sufficient: bool = False
 
-    def begin(self, ended: IterationRecord | None, now: str, used: Usage) -> None:
-        """Begin an iteration; `ended` is the record of the one before it."""
-        if ended is not None:
-            self.records = [*self.records, ended][-RECORDS_KEPT:]
-        self.begun, self.used, self.closed = now, used, None
+    def begin(self, record: IterationRecord | None, now: str, usage: Usage) -> None:
+        """Begin an iteration; `record` is the record of the one before it."""
+        if record is not None:
+            self.records = [*self.records, record][-MAX_RECORDS:]
+        self.begun, self.used, self.closed = now, usage, None
         self.thought = self.reflection = ""
         self.gaps, self.findings, self.new_items, self.shared_items = (), (), 0, 0
         self.judged, self.sufficient = None, False
@@ -56,22 +56,22 @@ class LoopMemory(BaseModel, defer_build=True):
     def add_found(self, refs: Sequence[EvidenceRef]) -> None:
         self.new_items += len(refs)
         findings = (Finding(evidence_id=ref.evidence_id, title=_cut(ref.title, TITLE_CHARS)) for ref in refs)
-        self.findings = (*self.findings, *findings)[:FINDINGS_KEPT]
+        self.findings = (*self.findings, *findings)[:MAX_FINDINGS]
 
     def record(
-        self, iteration: int, section: str, searches: Iterable[SearchRecord], used: Usage, now: str = ""
+        self, iteration: int, section: str, searches: Iterable[SearchRecord], usage: Usage, now: str = ""
     ) -> IterationRecord:
         """Return the iteration under way as a record; `now` is given when it ends."""
-        judged = self.judged or JudgeAssessment()
+        assessment = self.judged or JudgeAssessment()
         own_searches = [search for search in searches if search.iteration == iteration]
-        spent = _difference(self.closed or used, self.used)
+        difference = _difference(self.closed or usage, self.used)
         return IterationRecord(
             iteration=iteration,
             section=section,
             started_at=self.begun,
             seconds=_seconds(self.begun, now) if self.begun and now else 0.0,
             thought=_cut(self.thought),
-            gaps=tuple(_cut(gap, TEXT_CHARS // 2) for gap in self.gaps[:GAPS_KEPT]),
+            gaps=tuple(_cut(gap, TEXT_CHARS // 2) for gap in self.gaps[:MAX_GAPS]),
             searches=tuple(
                 IterationSearch(
                     source=search.source,
@@ -80,24 +80,24 @@ class LoopMemory(BaseModel, defer_build=True):
                     hits=search.hits,
                     kept=search.kept,
                 )
-                for search in own_searches[:SEARCHES_KEPT]
+                for search in own_searches[:MAX_SEARCHES]
             ),
             new_items=self.new_items,
             findings=self.findings,
             shared_items=self.shared_items,
             reflection=_cut(self.reflection),
             judged=self.judged is not None,
-            open=tuple(_cut(gap, TEXT_CHARS // 2) for gap in self._open()[:GAPS_KEPT]),
-            scores=judged.scores,
-            sources_breakdown=judged.sources_breakdown,
-            kinds_breakdown=judged.kinds_breakdown,
-            confidence=judged.confidence,
-            score_reasons={name: _cut(why, REASON_CHARS) for name, why in judged.score_reasons.items()},
+            open=tuple(_cut(gap, TEXT_CHARS // 2) for gap in self._open()[:MAX_GAPS]),
+            scores=assessment.scores,
+            sources_breakdown=assessment.sources_breakdown,
+            kinds_breakdown=assessment.kinds_breakdown,
+            confidence=assessment.confidence,
+            score_reasons={name: _cut(text, REASON_CHARS) for name, text in assessment.score_reasons.items()},
             sufficient=self.sufficient,
-            verdict=_cut(judged.reasoning),
-            model_calls=spent.calls,
-            tokens=spent.tokens,
-            cost_microusd=spent.cost_microusd,
+            verdict=_cut(assessment.reasoning),
+            model_calls=difference.calls,
+            tokens=difference.tokens,
+            cost_microusd=difference.cost_microusd,
         )
 
     def _open(self) -> tuple[str, ...]:
@@ -115,7 +115,7 @@ class LoopMemory(BaseModel, defer_build=True):
         for record in records:
             first[record.section] = min(first.get(record.section, record.iteration), record.iteration)
         remaining = [r for r in self.records if r.section not in first or r.iteration < first[r.section]]
-        self.records = [*remaining, *records][-RECORDS_KEPT:]
+        self.records = [*remaining, *records][-MAX_RECORDS:]
 
 
 def _cut(text: str, limit: int = TEXT_CHARS) -> str:
@@ -123,8 +123,8 @@ def _cut(text: str, limit: int = TEXT_CHARS) -> str:
     return line if len(line) <= limit else f"{line[: limit - 1]}…"
 
 
-def _seconds(begun: str, ended: str) -> float:
-    return (datetime.fromisoformat(ended) - datetime.fromisoformat(begun)).total_seconds()
+def _seconds(start: str, end: str) -> float:
+    return (datetime.fromisoformat(end) - datetime.fromisoformat(start)).total_seconds()
 
 
 def _difference(now: Usage, before: Usage) -> Usage:

@@ -22,7 +22,7 @@ from activities.contracts.evidence import Frozen, Gate, ReportPlan
 from activities.contracts.plan import Clarified
 from activities.contracts.step import Reading
 from activities.messages import plural
-from workflows.amounts import ADDED, NOTHING_ADDED, Addition, Amounts, described
+from workflows.amounts import ADDED, NOTHING_ADDED, Addition, Amounts, extension_in_words
 from workflows.part_state import CandidatesState, ClarificationState
 from workflows.types import QUESTION_CHARS, BudgetStatus, PlanView
 
@@ -381,7 +381,7 @@ async def extend_budget(run: "RunParts", more: ExtendBudget) -> BudgetStatus:
     loop.refused = None
     run.events.emit(
         "budget",
-        described(added),
+        extension_in_words(added),
         tokens=more.tokens,
         cost_usd=added.cost_microusd / 1e6,
         seconds=more.seconds,

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers, Standing
 from activities.contracts.identifiers import figures, fingerprint, first_author
-from workflows.rules.dedup import MAX_QUERIES, documents_again, merge
+from workflows.rules.dedup import MAX_QUERIES, merge, repeated_documents
 
 
 def ref(name: str, **fields: object) -> EvidenceRef:
@@ -25,7 +25,7 @@ ASPIRIN = title("Aspirin for the prevention of dementia")
 
 def test_a_file_that_each_search_of_its_folder_returns_is_no_duplicate_of_itself() -> None:
     corpus = [ref("file:1", source="library"), ref("pmid:1")]
-    assert documents_again(corpus, ["file:1", "pmid:1", "file:2"]) == 1
+    assert repeated_documents(corpus, ["file:1", "pmid:1", "file:2"]) == 1
 
 
 def test_a_chain_of_shared_identifiers_is_one_work() -> None:

@@ -15,7 +15,7 @@ from tests.workflows.conftest import QUESTION, Stage, a_request, until
 from tests.workflows.deep import all_judging, question_of
 from tests.workflows.script import document, takes
 from workflows.run import RunParts
-from workflows.sections.drafting import SectionResults, judgements_to_write_from
+from workflows.sections.drafting import SectionResults, best_judgements
 from workflows.state import EvidenceState, SectionsState
 from workflows.types import SectionProgress
 
@@ -167,11 +167,11 @@ def test_of_a_work_that_answers_two_sections_alike_the_first_one_in_the_report_i
     """Whichever ended first."""
     harm = WorkJudgement(evidence_id="w1", answers=3, finding="One serious event in 498 sessions.")
     effect = WorkJudgement(evidence_id="w1", answers=3, finding="More days without a ventilator.")
-    assert list(judgements_to_write_from([effect], {"w1": harm}, [])) == [effect]
-    assert list(judgements_to_write_from([harm], {"w1": effect}, [effect])) == []
-    assert list(
-        judgements_to_write_from([harm], {"w1": effect.replace(answers=2)}, [effect.replace(answers=2)])
-    ) == [harm]
+    assert list(best_judgements([effect], {"w1": harm}, [])) == [effect]
+    assert list(best_judgements([harm], {"w1": effect}, [effect])) == []
+    assert list(best_judgements([harm], {"w1": effect.replace(answers=2)}, [effect.replace(answers=2)])) == [
+        harm
+    ]
 
 
 def test_works_are_ranked_by_the_order_of_sections_in_the_report() -> None:

@@ -28,7 +28,7 @@ def options(*names: str) -> tuple[SourceOption, ...]:
 def test_only_what_is_searched_and_not_named_out_is_asked(
     searched: tuple[SourceOption, ...], named: bool, unpaywall: bool, expected: tuple[Way, ...]
 ) -> None:
-    assert ways_of(searched, named=named, unpaywall=unpaywall) == expected
+    assert ways_of(searched, fixed=named, unpaywall=unpaywall) == expected
 
 
 @pytest.mark.parametrize("mode", ["iterative", "deep"])

@@ -55,13 +55,13 @@ def load(name: str, sources: Collection[str] | None = None) -> GraphDefinition:
         reason = getattr(error, "strerror", None) or "it is not text"
         message = f"it is neither a built-in graph ({names}) nor a file that can be read: {reason}"
         raise GraphError((Problem("unreadable", "", message),)) from error
-    definition = _parsed(text, path.parent)
-    if faults := (*problems(definition), *not_installed(definition, sources)):
+    definition = _parse(text, path.parent)
+    if faults := (*problems(definition), *missing_parts(definition, sources)):
         raise GraphError(faults)
     return definition
 
 
-def not_installed(definition: GraphDefinition, sources: Collection[str] | None = None) -> tuple[Problem, ...]:
+def missing_parts(definition: GraphDefinition, sources: Collection[str] | None = None) -> tuple[Problem, ...]:
     """Return the roles, steps and sources of a definition that this installation does not have."""
     roles = [point.name for point in points("determinator.roles")]
     steps = [point.name for point in points("determinator.steps")]
@@ -73,13 +73,13 @@ def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
 
     Raises GraphError.
     """
-    definition = _parsed(text, folder)
+    definition = _parse(text, folder)
     if faults := problems(definition):
         raise GraphError(faults)
     return definition
 
 
-def _parsed(text: str, folder: Path | None) -> GraphDefinition:
+def _parse(text: str, folder: Path | None) -> GraphDefinition:
     """Return the definition in a TOML text, whether or not a run can walk it. Raises GraphError."""
     if any(line.count(".") > MAX_DOTS for line in text.splitlines()):
         raise GraphError((Problem("unreadable", "", f"a line has more than {MAX_DOTS} dots"),))
@@ -109,11 +109,11 @@ def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> Iterator[Prob
     for name, node in nodes.items() if isinstance(nodes, dict) else ():
         if not isinstance(node, dict) or "prompt_file" not in node:
             continue
-        named = node.pop("prompt_file")
+        file_name = node.pop("prompt_file")
         try:
-            if folder is None or not isinstance(named, str):
+            if folder is None or not isinstance(file_name, str):
                 raise ValueError("it names no file")  # noqa: TRY301 - one message for all reasons
-            file = (folder / named).resolve()
+            file = (folder / file_name).resolve()
             if not file.is_relative_to(folder.resolve()):
                 raise ValueError("it is outside the folder of the graph")  # noqa: TRY301
             if file.stat().st_size > 4 * MAX_PROMPT_CHARS:
@@ -121,7 +121,7 @@ def _read_prompts(data: Mapping[str, Any], folder: Path | None) -> Iterator[Prob
             node["prompt"] = file.read_text(encoding="utf-8").strip()
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or str(error)
-            yield Problem("unreadable", name, f"prompt_file {named}: {reason}")
+            yield Problem("unreadable", name, f"prompt_file {file_name}: {reason}")
 
 
 UNSAID = ("[key]", "agent", "state", "decision", "role", "code", "constrained-int", "Comparison")
@@ -134,24 +134,24 @@ def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
     places: dict[tuple[str, ...], list[ErrorDetails]] = {}
     for fault in error.errors(include_url=False):
         place = tuple(str(part) for part in fault["loc"])
-        head, rest = place[:2], [part for part in place[2:] if part not in UNSAID]
-        named = (*head, *(part for part in rest if not part.startswith(("function-", "literal["))))
-        places.setdefault(named, []).append(fault)
+        head, parts = place[:2], [part for part in place[2:] if part not in UNSAID]
+        key_path = (*head, *(part for part in parts if not part.startswith(("function-", "literal["))))
+        places.setdefault(key_path, []).append(fault)
     faults = []
     for where, errors in places.items():
-        words = [one for one in errors if one["type"] == "literal_error" and isinstance(one["input"], str)]
-        told = words or [one for one in errors if one["type"] not in OTHER_TYPE] or errors
-        if told is errors and any(other[: len(where)] == where for other in places if other != where):
+        words = [d for d in errors if d["type"] == "literal_error" and isinstance(d["input"], str)]
+        shown = words or [d for d in errors if d["type"] not in OTHER_TYPE] or errors
+        if shown is errors and any(key[: len(where)] == where for key in places if key != where):
             continue  # it is of another type, and what is wrong with that is said
-        message = worded(told)
+        message = worded(shown)
         match where:
-            case ("nodes", name, *rest):
-                keys = ".".join(rest)
+            case ("nodes", name, *parts):
+                keys = ".".join(parts)
                 faults.append(Problem("unreadable", name, f"{keys}: {message}" if keys else message))
-            case ("edges", number, *rest) if number.isdigit():
+            case ("edges", number, *parts) if number.isdigit():
                 edge = data["edges"][int(number)]
                 ends = edge if isinstance(edge, dict) else {}
-                about = f"its edge to {ends.get('target', '?')}: {'.'.join(rest)}: {message}"
+                about = f"its edge to {ends.get('target', '?')}: {'.'.join(parts)}: {message}"
                 faults.append(Problem("unreadable", str(ends.get("source", "")), about))
             case _:
                 faults.append(Problem("unreadable", "", f"{'.'.join(where)}: {message}"))

@@ -66,9 +66,9 @@ def problems(definition: GraphDefinition) -> tuple[Problem, ...]:
     Branches are followed where each node is there, ways through the graph where all else is right.
     """
     faults = [*_unknown_nodes(definition)]
-    known = not faults
+    has_all_nodes = not faults
     faults += [problem for name in definition.nodes for problem in _edges_of(definition, name)]
-    if known:
+    if has_all_nodes:
         faults += _branches(definition)
     if not faults:
         faults += _paths(definition)
@@ -107,43 +107,43 @@ def _unknown_nodes(definition: GraphDefinition) -> Iterator[Problem]:
 
 
 def _edges_of(definition: GraphDefinition, name: str) -> Iterator[Problem]:
-    node, leaving = definition.nodes[name], definition.leaving(name)
-    kinds = [edge.type for edge in leaving]
-    onward, chosen, forked = (kinds.count(kind) for kind in ("sequential", "conditional", "parallel"))
-    for edge in leaving:
+    node, edges = definition.nodes[name], definition.leaving(name)
+    kinds = [edge.type for edge in edges]
+    ways, choices, forks = (kinds.count(kind) for kind in ("sequential", "conditional", "parallel"))
+    for edge in edges:
         if edge.when and edge.type != "conditional":
             yield Problem("wrong_edge", name, f"its {edge.type} edge to {edge.target} has a condition")
         if edge.type == "conditional" and not edge.when:
             yield Problem("wrong_edge", name, f"its conditional edge to {edge.target} has no condition")
     if isinstance(node, AgentNode) and node.step in EXITS:
-        if leaving:
+        if edges:
             yield Problem("wrong_edge", name, "it ends the graph, and an edge leaves it")
-        having, wanted = ("has", "synthesizer") if definition.has_sections else ("has no", "writer")
-        if node.step != wanted:
-            yield Problem("wrong_exit", name, f"a graph that {having} parallel_loops ends with the {wanted}")
+        verb, exit_step = ("has", "synthesizer") if definition.has_sections else ("has no", "writer")
+        if node.step != exit_step:
+            yield Problem("wrong_exit", name, f"a graph that {verb} parallel_loops ends with the {exit_step}")
         return
     if isinstance(node, AgentNode) and node.tools and node.step != "select_tools":
         yield Problem("wrong_step", name, "only the step select_tools has tools")
     if isinstance(node, AgentNode) and node.step == "plan" and not definition.has_sections:
         message = "it plans sections, and the graph has no parallel_loops to research them"
         yield Problem("wrong_step", name, message)
-    if chosen and not isinstance(node, DecisionNode):
+    if choices and not isinstance(node, DecisionNode):
         yield Problem("wrong_edge", name, "only a decision has conditional edges")
-    forks = isinstance(node, ParallelNode) and node.run == "branches"
-    if forked and not forks:
+    is_fork = isinstance(node, ParallelNode) and node.run == "branches"
+    if forks and not is_fork:
         yield Problem("wrong_edge", name, "only a parallel node that runs branches has parallel edges")
-    if forks and not forked:
+    if is_fork and not forks:
         yield Problem("wrong_edge", name, "it runs branches, and no parallel edge leads to one")
-    if onward > 1:
-        yield Problem("wrong_edge", name, f"it has {onward} sequential edges; a node has one")
-    if isinstance(node, DecisionNode) and not chosen and node.budget is None:
+    if ways > 1:
+        yield Problem("wrong_edge", name, f"it has {ways} sequential edges; a node has one")
+    if isinstance(node, DecisionNode) and not choices and node.budget is None:
         yield Problem(
             "wrong_edge", name, "it decides nothing: it has neither a conditional edge nor a budget"
         )
-    in_branch = any(name in branch for fork in definition.nodes for branch in definition.branches(fork))
-    if not onward and not in_branch:
-        otherwise = " for when no condition holds" if isinstance(node, DecisionNode) else ""
-        yield Problem("no_way_on", name, f"no sequential edge leaves it{otherwise}, and it is no exit")
+    is_in_branch = any(name in branch for fork in definition.nodes for branch in definition.branches(fork))
+    if not ways and not is_in_branch:
+        condition = " for when no condition holds" if isinstance(node, DecisionNode) else ""
+        yield Problem("no_way_on", name, f"no sequential edge leaves it{condition}, and it is no exit")
 
 
 def _branches(definition: GraphDefinition) -> Iterator[Problem]:
@@ -161,70 +161,70 @@ def _branches(definition: GraphDefinition) -> Iterator[Problem]:
                 inside[name] = fork
                 node = definition.nodes[name]
                 if not isinstance(node, AgentNode) or node.step not in IN_BRANCHES:
-                    allowed = ", ".join(IN_BRANCHES)
-                    yield Problem("wrong_branch", name, f"a branch has agent nodes of {allowed} only")
+                    steps_allowed = ", ".join(IN_BRANCHES)
+                    yield Problem("wrong_branch", name, f"a branch has agent nodes of {steps_allowed} only")
                 elif node.step in steps:
                     yield Problem("wrong_branch", name, f"the branches of {fork} run {node.step} twice")
                 else:
                     steps.append(node.step)
     for edge in definition.edges:
-        same = inside.get(edge.source) == inside.get(edge.target)
-        if edge.target in inside and edge.type != "parallel" and not same:
+        is_same_branch = inside.get(edge.source) == inside.get(edge.target)
+        if edge.target in inside and edge.type != "parallel" and not is_same_branch:
             message = f"it is in a branch of {inside[edge.target]}, and {edge.source} leads into it"
             yield Problem("wrong_branch", edge.target, message)
     if definition.entry in inside:
         yield Problem("wrong_branch", definition.entry, "the graph cannot begin in a branch")
 
 
-def _walked(definition: GraphDefinition) -> "nx.DiGraph[str]":
+def _walk(definition: GraphDefinition) -> "nx.DiGraph[str]":
     """Return the graph as a run walks it: after a branch it goes on behind the parallel node."""
     import networkx as nx
 
-    walked: nx.DiGraph[str] = nx.DiGraph()
-    walked.add_nodes_from(definition.nodes)
-    walked.add_edges_from((edge.source, edge.target) for edge in definition.edges)
+    graph: nx.DiGraph[str] = nx.DiGraph()
+    graph.add_nodes_from(definition.nodes)
+    graph.add_edges_from((edge.source, edge.target) for edge in definition.edges)
     for name in definition.nodes:
-        behind = definition.following(name)
+        next_node = definition.following(name)
         for branch in definition.branches(name):
-            if behind is not None:
-                walked.add_edge(branch[-1], behind)
-    return walked
+            if next_node is not None:
+                graph.add_edge(branch[-1], next_node)
+    return graph
 
 
 def _paths(definition: GraphDefinition) -> Iterator[Problem]:
     import networkx as nx
 
-    walked = _walked(definition)
-    reached = nx.descendants(walked, definition.entry) | {definition.entry}
+    graph = _walk(definition)
+    reachable = nx.descendants(graph, definition.entry) | {definition.entry}
     exits = [name for name in definition.nodes if definition.is_exit(name)]
     if not exits:
         message = "the graph has no exit: an agent node with the step writer or synthesizer"
         yield Problem("no_exit", "", message)
-    leading = {name for end in exits for name in (*nx.ancestors(walked, end), end)}
+    ways = {name for end in exits for name in (*nx.ancestors(graph, end), end)}
     for name in definition.nodes:
-        if name not in reached:
+        if name not in reachable:
             yield Problem("unreachable", name, f"no way leads to it from {definition.entry}")
-        if exits and name not in leading:
+        if exits and name not in ways:
             yield Problem("no_exit", name, "no way leads from it to an exit")
     if definition.has_sections:
-        yield from _exits_without_loops(definition, walked, exits)
-    guarded = [
+        yield from _exits_without_loops(definition, graph, exits)
+    decisions = [
         name
         for name, node in definition.nodes.items()
         if isinstance(node, DecisionNode) and node.budget is not None
     ]
-    walked.remove_nodes_from(guarded)
+    graph.remove_nodes_from(decisions)
     order = {name: place for place, name in enumerate(definition.nodes)}
-    for group in nx.strongly_connected_components(walked):
+    for group in nx.strongly_connected_components(graph):
         names = sorted(group, key=order.__getitem__)
-        if len(names) > 1 or walked.has_edge(names[0], names[0]):
-            around = " -> ".join(a for a, _ in nx.find_cycle(walked.subgraph(group), names[0]))
-            message = f"the cycle {around} passes no decision with a budget, so a run might never end"
+        if len(names) > 1 or graph.has_edge(names[0], names[0]):
+            cycle = " -> ".join(a for a, _ in nx.find_cycle(graph.subgraph(group), names[0]))
+            message = f"the cycle {cycle} passes no decision with a budget, so a run might never end"
             yield Problem("unguarded_cycle", names[0], message)
 
 
 def _exits_without_loops(
-    definition: GraphDefinition, walked: "nx.DiGraph[str]", exits: list[str]
+    definition: GraphDefinition, graph: "nx.DiGraph[str]", exits: list[str]
 ) -> Iterator[Problem]:
     """Yield the exits that a way leads to past the research loops: the synthesizer writes what they found."""
     import networkx as nx
@@ -234,10 +234,10 @@ def _exits_without_loops(
         for n, node in definition.nodes.items()
         if isinstance(node, ParallelNode) and node.run == "parallel_loops"
     ]
-    around = walked.copy()
-    around.remove_nodes_from(loops)
+    rest_of_graph = graph.copy()
+    rest_of_graph.remove_nodes_from(loops)
     for end in exits:
         if definition.entry == end or (
-            definition.entry in around and nx.has_path(around, definition.entry, end)
+            definition.entry in rest_of_graph and nx.has_path(rest_of_graph, definition.entry, end)
         ):
             yield Problem("wrong_exit", end, "a way leads to it that passes no parallel_loops")

@@ -24,8 +24,8 @@ class AnalysisPart(Part):
     """Analyses the effects of a run."""
 
     def published(self, cited: Collection[str]) -> object:
-        done = self.state.part(AnalysisState).done
-        return done.blob if done else ""
+        analysis = self.state.part(AnalysisState).done
+        return analysis.blob if analysis else ""
 
     async def analyse_now(self) -> str:
         """Analyse the works that have been judged so far, and say the result in a few words."""
@@ -33,8 +33,9 @@ class AnalysisPart(Part):
         part.requested = True
         await self.run.parts.table.extract(use_model=True)
         await self.before_publishing(use_model=True)
-        done = part.done
-        return f"{done.verdict}: {done.counts}" if done and not done.failed else "nothing was analysed"
+        if part.done is None or part.done.failed:
+            return "nothing was analysed"
+        return f"{part.done.verdict}: {part.done.counts}"
 
     async def before_publishing(self, use_model: bool) -> None:
         """Pool the effects of the table and of the request.
@@ -59,24 +60,24 @@ class AnalysisPart(Part):
         items = len(rows) + len(request.effects)
         self.events.emit("analyzing", f"pooling the effects of {plural(items, 'study')}", items=items)
         try:
-            done: Analysed = await workflow.execute_activity_method(
+            analysis: Analysed = await workflow.execute_activity_method(
                 AnalysisActivities.analyse_effects, step, **policy.internal_step("pool effects")
             )
-            if use_model and done.not_pooled:
-                done = await self._with_program(done)
+            if use_model and analysis.not_pooled:
+                analysis = await self._with_program(analysis)
         except ActivityError as error:
-            done = Analysed(failed=reason_of(error))
-        part.done = done.replace(works=len(table.rows), not_pooled=())
-        if done.failed:
-            self.events.add_limitation("not_analysed", reason=done.failed)
-        message = done.failed or f"{done.verdict}: {done.counts}"
+            analysis = Analysed(failed=reason_of(error))
+        part.done = analysis.replace(works=len(table.rows), not_pooled=())
+        if analysis.failed:
+            self.events.add_limitation("not_analysed", reason=analysis.failed)
+        message = analysis.failed or f"{analysis.verdict}: {analysis.counts}"
         self.events.emit(
             "analysis_complete",
             message,
-            verdict=done.verdict,
-            confidence=done.confidence,
-            pools=done.pools,
-            studies=done.studies,
+            verdict=analysis.verdict,
+            confidence=analysis.confidence,
+            pools=analysis.pools,
+            studies=analysis.studies,
         )
 
     async def _with_program(self, fixed: Analysed) -> Analysed:
@@ -99,15 +100,15 @@ class AnalysisPart(Part):
         if not program.code:
             return fixed
         model = self.models.choice("analyst").model
-        done = await workflow.execute_activity_method(
+        analysis = await workflow.execute_activity_method(
             AnalysisActivities.run_program,
             RunProgramInput(run_id=self.context.run_id, blob=fixed.blob, program=program, model=model),
             **policy.generated_program("run a generated program in the sandbox"),
         )
-        if done.no_programs and not done.findings:
-            self.events.add_limitation("no_programs", reason=done.no_programs)
+        if analysis.no_programs and not analysis.findings:
+            self.events.add_limitation("no_programs", reason=analysis.no_programs)
             return fixed
-        return done
+        return analysis
 
 
 PART = AnalysisPart

@@ -53,10 +53,10 @@ class CandidatesPart(Part):
         await self._propose(use_model)
         if not self.part.candidates or (state.stop_reason and not STOPS[state.stop_reason].asks):
             return
-        offered = tuple(self.part.candidates) if use_model else ()
+        candidates = tuple(self.part.candidates) if use_model else ()
         verdicts: list[Verdicts] = []
-        await run_all((self._look_up_all(), self._read_both_sides(offered, verdicts)))
-        self._leave_out_refuted(offered, verdicts)
+        await run_all((self._look_up_all(), self._read_both_sides(candidates, verdicts)))
+        self._leave_out_refuted(candidates, verdicts)
         if not await self.gates.approval_gate("candidates", "the candidates wait for approval"):
             state.people.left_out += [c.name for c in self.part.candidates]
             self.part.candidates, self.part.hypotheses = [], []
@@ -72,8 +72,8 @@ class CandidatesPart(Part):
         context, state, loop = self.context, self.state, self.state.loop
         if self.part.guided or not state.evidence.relevant or loop.judge_failures:
             return
-        last = loop.iteration >= loop.max_iterations or state.people.finish
-        if last or may_stop(context.profile, loop.judged, loop.gained):
+        is_last = loop.iteration >= loop.max_iterations or state.people.finish
+        if is_last or may_stop(context.profile, loop.judged, loop.gained):
             return
         if self.models.refusal("hypothesis_generator") is None:
             self.part.guided = True
@@ -86,11 +86,11 @@ class CandidatesPart(Part):
         """
         state = self.state
         answer = await self._ask(HYPOTHESIZE, "forming hypotheses")
-        named = {hypothesis.drug.casefold() for hypothesis in self.part.hypotheses}
+        drugs = {hypothesis.drug.casefold() for hypothesis in self.part.hypotheses}
         self.part.hypotheses = list(answer.hypotheses) or self.part.hypotheses
         searches = [text for hypothesis in answer.hypotheses for text in hypothesis.search_suggestions]
         state.loop.recommended = list(dict.fromkeys([*searches, *state.loop.recommended]))
-        return len([h for h in answer.hypotheses if h.drug.casefold() not in named])
+        return len([h for h in answer.hypotheses if h.drug.casefold() not in drugs])
 
     async def _propose(self, use_model: bool) -> None:
         state = self.state
@@ -104,22 +104,22 @@ class CandidatesPart(Part):
     async def _look_up_all(self) -> None:
         """Look up every candidate that has not been, unless the run is limited to this machine."""
         state = self.state
-        waiting = [c for c in self.part.candidates if not c.looked_up and not c.fields]
+        candidates = [c for c in self.part.candidates if not c.looked_up and not c.fields]
         sources = self._sources()
-        if not waiting or not sources:
+        if not candidates or not sources:
             return
         if self.context.must_end:
-            self.events.add_limitation("candidates_not_looked_up", candidates=len(waiting))
+            self.events.add_limitation("candidates_not_looked_up", candidates=len(candidates))
             return
-        message = f"looking up {plural(len(waiting), 'candidate')}"
+        message = f"looking up {plural(len(candidates), 'candidate')}"
         self.events.set_phase("hypothesising", message)
-        self.events.emit("hypothesizing", message, items=len(waiting))
-        running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in waiting]
+        self.events.emit("hypothesizing", message, items=len(candidates))
+        running = [asyncio.create_task(self._look_up(candidate, sources)) for candidate in candidates]
         try:
             await until_finished(running, lambda: state.people.finish)
         finally:
-            done = [t.result() for t in running if t.done() and not t.cancelled() and not t.exception()]
-            by_name = {candidate.name: candidate for candidate in done}
+            finished = [t.result() for t in running if t.done() and not t.cancelled() and not t.exception()]
+            by_name = {candidate.name: candidate for candidate in finished}
             self.part.candidates = [by_name.get(c.name, c) for c in self.part.candidates]
         for task in running:
             try:
@@ -129,8 +129,8 @@ class CandidatesPart(Part):
                     raise
 
     def _sources(self) -> tuple[str, ...]:
-        offered, named = self.context.prepared.sources, self.request.sources
-        return permitted_sources(offered, self.run.searches.sources(), named, self.context.profile.look_up)
+        options, searched = self.context.prepared.sources, self.run.searches.sources()
+        return permitted_sources(options, searched, self.request.sources, self.context.profile.look_up)
 
     async def _look_up(self, candidate: Candidate, sources: tuple[str, ...]) -> Candidate:
         """Return the candidate with the key of its findings, or with what did not answer."""
@@ -153,29 +153,29 @@ class CandidatesPart(Part):
             return candidate.replace(fields=unanswered(sources))
         return candidate.replace(looked_up=answer.blob)
 
-    async def _read_both_sides(self, offered: Sequence[Candidate], verdicts: list[Verdicts]) -> None:
+    async def _read_both_sides(self, candidates: Sequence[Candidate], verdicts: list[Verdicts]) -> None:
         """Ask the second reader about what is offered for and against the candidates.
 
         It reads while they are looked up.
         """
-        sentences = both_sides.to_read(offered)
+        sentences = both_sides.to_read(candidates)
         if not sentences or not self.models.is_paid("verifier"):
             return
-        cited = {support.evidence_id for sentence in sentences for support in sentence.support}
+        ids = {support.evidence_id for sentence in sentences for support in sentence.support}
         step = VerifyInput(
             **self.context.step_inputs(),
             sentences=sentences,
-            evidence=tuple(ref for ref in self.state.evidence.refs if ref.evidence_id in cited),
+            evidence=tuple(ref for ref in self.state.evidence.refs if ref.evidence_id in ids),
         )
         verdicts.append(await self.models.execute(VERIFY, step))
 
-    def _leave_out_refuted(self, offered: Sequence[Candidate], verdicts: Sequence[Verdicts]) -> None:
+    def _leave_out_refuted(self, candidates: Sequence[Candidate], verdicts: Sequence[Verdicts]) -> None:
         """Leave out what does not speak for the side where it stands."""
         state = self.state
-        in_favour = {name for name, judged in state.evidence.judgements.items() if judged.direction == "yes"}
-        every = tuple(verdict for answer in verdicts for verdict in answer.verdicts)
-        read, left_out = both_sides.with_verdicts(offered, Verdicts(verdicts=every), in_favour)
-        by_name = {candidate.name: candidate for candidate in read}
+        in_favour = {name for name, j in state.evidence.judgements.items() if j.direction == "yes"}
+        rows = tuple(verdict for answer in verdicts for verdict in answer.verdicts)
+        checked, quote_counts = both_sides.with_verdicts(candidates, Verdicts(verdicts=rows), in_favour)
+        by_name = {candidate.name: candidate for candidate in checked}
         self.part.candidates = [
             candidate.replace(
                 support=by_name[candidate.name].support, against=by_name[candidate.name].against
@@ -184,7 +184,7 @@ class CandidatesPart(Part):
             else candidate
             for candidate in self.part.candidates
         ]
-        for side, quotes in left_out.items():
+        for side, quotes in quote_counts.items():
             if quotes:
                 self.events.add_limitation("not_for" if side == "support" else "not_against", quotes=quotes)
 
@@ -194,8 +194,8 @@ class CandidatesPart(Part):
         evidence = input_refs(self.run.writing.citable(), MAX_WRITER_ITEMS)
         self.events.set_phase("hypothesising", message)
         self.events.emit("hypothesizing", message, items=len(evidence))
-        chosen = tuple(self.state.people.chosen)
-        step = HypothesisInput(**self.context.step_inputs(), evidence=evidence, chosen=chosen)
+        choice = tuple(self.state.people.chosen)
+        step = HypothesisInput(**self.context.step_inputs(), evidence=evidence, chosen=choice)
         answer = await self.models.execute(kind, step, use_model=use_model)
         names = ", ".join(hypothesis.drug for hypothesis in answer.hypotheses)
         searches = sum(len(hypothesis.search_suggestions) for hypothesis in answer.hypotheses)
@@ -210,8 +210,8 @@ def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
     Publishing grades the quality of its evidence.
     """
     # what the effect says itself is not said before it
-    named = (p for p in (hypothesis.target, hypothesis.pathway) if p and p not in hypothesis.effect)
-    chain = " -> ".join(filter(None, (*named, hypothesis.effect)))
+    links = (p for p in (hypothesis.target, hypothesis.pathway) if p and p not in hypothesis.effect)
+    chain = " -> ".join(filter(None, (*links, hypothesis.effect)))
     return Candidate(
         **fields_of(Drug, hypothesis),
         name=hypothesis.drug,
@@ -223,20 +223,20 @@ def as_candidate(hypothesis: MechanismHypothesis) -> Candidate:
 
 
 def permitted_sources(
-    offered: Sequence[SourceOption],
+    options: Sequence[SourceOption],
     searched: Sequence[SourceOption],
-    named: Collection[str],
+    requested: Collection[str],
     by_profile: Collection[str],
 ) -> tuple[str, ...]:
     """Names of the sources to ask, in the order of `SOURCES`.
 
-    `offered`: what the worker has; `searched`: what the run searches; `named`: the sources that the request
-    names, if any; `by_profile`: what the profile adds for candidates.
+    `options`: what the worker has; `searched`: what the run searches; `requested`: the sources that the
+    request names, if any; `by_profile`: what the profile adds for candidates.
     """
     if all("local" in option.info.domains for option in searched):
         return ()
-    allowed = {*(() if named else by_profile), *(option.info.name for option in searched)}
-    enabled = {option.info.name for option in offered if option.enabled}
+    allowed = {*(() if requested else by_profile), *(option.info.name for option in searched)}
+    enabled = {option.info.name for option in options if option.enabled}
     return tuple(name for name in SOURCES if name in allowed and name in enabled)
 
 

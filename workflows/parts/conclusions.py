@@ -38,22 +38,22 @@ class ConclusionsPart(Part):
         parsed = state.question.parsed
         if state.part(ConclusionsState).appraisal is not None or (parsed and parsed.is_overview):
             return ()
-        judged, usable = state.evidence.judgements, state.evidence.usable_refs
-        answering = [n for n in state.evidence.relevant if n in judged and judged[n].answers >= MIN_ANSWERS]
-        related = [n for n, judgement in judged.items() if judgement.answers and judgement.compares]
-        works = [usable[name] for name in answering or related if name in usable][:MAX_APPRAISED]
-        compare = any(judged[ref.evidence_id].compares for ref in works)
-        return works if compare and self.models.is_paid("appraiser") else ()
+        by_id, refs = state.evidence.judgements, state.evidence.usable_refs
+        answering = [n for n in state.evidence.relevant if n in by_id and by_id[n].answers >= MIN_ANSWERS]
+        related = [n for n, j in by_id.items() if j.answers and j.compares]
+        works = [refs[name] for name in answering or related if name in refs][:MAX_APPRAISED]
+        has_comparison = any(by_id[ref.evidence_id].compares for ref in works)
+        return works if has_comparison and self.models.is_paid("appraiser") else ()
 
     async def _appraise(self, works: Sequence[EvidenceRef]) -> None:
         state = self.state
         message = f"reading the effects of {plural(len(works), 'work')}"
         self.events.emit("extracting", message, items=len(works))
-        judged = (state.evidence.judgements[ref.evidence_id].replace(support=()) for ref in works)
+        judgements = (state.evidence.judgements[ref.evidence_id].replace(support=()) for ref in works)
         step = AppraiseInput(
             **self.context.step_inputs(),
             evidence=input_refs(works, MAX_APPRAISED),
-            judgements=within(judged, JUDGEMENTS_ROOM),
+            judgements=within(judgements, JUDGEMENTS_ROOM),
         )
         appraisal = await self.models.execute(APPRAISE, step)
         state.part(ConclusionsState).appraisal = appraisal

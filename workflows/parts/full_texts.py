@@ -34,59 +34,59 @@ class FullTextsPart(Part):
         writes, nor twice.
         """
         state, ways = self.state, self.ways()
-        left = self.context.research_seconds()
-        if not ways or state.people.finish or (left is not None and left < MIN_SECONDS):
+        remaining = self.context.research_seconds()
+        if not ways or state.people.finish or (remaining is not None and remaining < MIN_SECONDS):
             return tuple(evidence)
-        wanted = [ref for ref in evidence if self._is_wanted(ref)][: self.request.limits.full_texts]
-        if not wanted:
+        works = [ref for ref in evidence if self._is_wanted(ref)][: self.request.limits.full_texts]
+        if not works:
             return tuple(evidence)
-        state.part(FullTextsState).tried += [ref.evidence_id for ref in wanted]
-        self.events.set_phase("writing", f"reading {plural(len(wanted), 'work')} in full")
+        state.part(FullTextsState).tried += [ref.evidence_id for ref in works]
+        self.events.set_phase("writing", f"reading {plural(len(works), 'work')} in full")
         try:
-            done: FullTexts = await workflow.execute_activity_method(
+            answer: FullTexts = await workflow.execute_activity_method(
                 FullTextActivities.read_in_full,
-                ReadInFull(run_id=self.context.run_id, evidence=tuple(wanted), ways=ways),
-                **policy.look_up(left, f"read {plural(len(wanted), 'work')} in full"),
+                ReadInFull(run_id=self.context.run_id, evidence=tuple(works), ways=ways),
+                **policy.look_up(remaining, f"read {plural(len(works), 'work')} in full"),
             )
         except ActivityError as error:
             reason = reason_of(error)
             self.events.emit("error", f"full texts: {reason}", kind="step_failed", role="full texts")
             return tuple(evidence)
-        read = {ref.evidence_id: ref for ref in done.evidence}
-        state.evidence.refs = [read.get(ref.evidence_id, ref) for ref in state.evidence.refs]
-        return tuple(read.get(ref.evidence_id, ref) for ref in evidence)
+        by_id = {ref.evidence_id: ref for ref in answer.evidence}
+        state.evidence.refs = [by_id.get(ref.evidence_id, ref) for ref in state.evidence.refs]
+        return tuple(by_id.get(ref.evidence_id, ref) for ref in evidence)
 
     def _is_wanted(self, ref: EvidenceRef) -> bool:
         state = self.state
-        judged = {**state.evidence.judgements}
+        judgements = {**state.evidence.judgements}
         for findings in state.sections.findings.values():
-            judged |= {judged_work.evidence_id: judged_work for judged_work in findings.judgements}
-        judgement = judged.get(ref.evidence_id)
-        answers = judgement is not None and judgement.answers >= MIN_ANSWERS
-        return answers and not ref.full_text and ref.evidence_id not in state.part(FullTextsState).tried
+            judgements |= {judgement.evidence_id: judgement for judgement in findings.judgements}
+        judgement = judgements.get(ref.evidence_id)
+        has_answers = judgement is not None and judgement.answers >= MIN_ANSWERS
+        return has_answers and not ref.full_text and ref.evidence_id not in state.part(FullTextsState).tried
 
     def ways(self) -> tuple[Way, ...]:
         """How full texts may be had, in the order of trying; none without a model that writes."""
         prepared, request = self.state.question.prepared, self.request
         if prepared is None or not request.limits.full_texts or not self.models.is_paid("writer"):
             return ()
-        return ways_of(self.run.searches.sources(), named=bool(request.sources), unpaywall=prepared.unpaywall)
+        return ways_of(self.run.searches.sources(), fixed=bool(request.sources), unpaywall=prepared.unpaywall)
 
 
-def ways_of(searched: Sequence[SourceOption], *, named: bool, unpaywall: bool) -> tuple[Way, ...]:
+def ways_of(options: Sequence[SourceOption], *, fixed: bool, unpaywall: bool) -> tuple[Way, ...]:
     """How full texts may be had by a run that searches these sources.
 
-    `named`: the request names them; `unpaywall`: the worker may ask Unpaywall.
+    `fixed`: the request names them; `unpaywall`: the worker may ask Unpaywall.
     """
-    if all("local" in option.info.domains for option in searched):
+    if all("local" in option.info.domains for option in options):
         return ()
-    names = {option.info.name for option in searched}
+    names = {option.info.name for option in options}
     ways: list[Way] = []
     if "europepmc" in names:
         ways.append("europepmc")
     if names & {"openalex", "semanticscholar"}:
         ways.append("open_address")
-    if unpaywall and not named:
+    if unpaywall and not fixed:
         ways.append("unpaywall")
     return tuple(ways)
 

@@ -39,13 +39,13 @@ class TablePart(Part):
             columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
         if not columns or not self.models.is_paid("extractor"):
             return
-        usable, part = state.evidence.usable_refs, state.part(TableState)
+        refs, part = state.evidence.usable_refs, state.part(TableState)
         table = part.table or Table(columns=columns)
-        filled_in = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
-        judged = state.evidence.judgements
-        relevant = (name for name in state.evidence.relevant if name in usable)
-        answering = [n for n in relevant if n not in judged or judged[n].answers >= MIN_ANSWERS]
-        works = [usable[name] for name in answering[:MAX_TABLE_ITEMS] if name not in filled_in]
+        filled_ids = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
+        judgements = state.evidence.judgements
+        relevant = (name for name in state.evidence.relevant if name in refs)
+        answering = [n for n in relevant if n not in judgements or judgements[n].answers >= MIN_ANSWERS]
+        works = [refs[name] for name in answering[:MAX_TABLE_ITEMS] if name not in filled_ids]
         if not works:
             return
         message = f"filling {plural(len(columns), 'column')} for {plural(len(works), 'work')}"
@@ -58,11 +58,11 @@ class TablePart(Part):
             step = ExtractInput(**self.context.step_inputs(), columns=columns, evidence=evidence)
             return await self.models.execute(EXTRACT, step)
 
-        filled = await run_all(map(fill, batches))
-        rows = [row for row in table.rows if row.evidence_id in filled_in]
-        new = [row for answer in filled for row in answer.table.rows]
-        part.table = Table(columns=columns, rows=(*rows, *new))
-        state.evidence.refused += [refused for answer in filled for refused in answer.refused]
+        answers = await run_all(map(fill, batches))
+        rows = [row for row in table.rows if row.evidence_id in filled_ids]
+        new_rows = [row for answer in answers for row in answer.table.rows]
+        part.table = Table(columns=columns, rows=(*rows, *new_rows))
+        state.evidence.refused += [refusal for answer in answers for refusal in answer.refused]
 
 
 def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ...]) -> Table:

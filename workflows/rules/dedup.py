@@ -46,7 +46,7 @@ class Merged(NamedTuple):
     """The batch, in which works that share the DOI of a supplement have ids of their own."""
 
 
-def documents_again(corpus: Sequence[EvidenceRef], names: Iterable[str]) -> int:
+def repeated_documents(corpus: Sequence[EvidenceRef], names: Iterable[str]) -> int:
     """Count the names of a person's own documents that are known.
 
     A folder is read whole for each search; a file is no duplicate of itself.
@@ -67,47 +67,47 @@ def merge(
     change.
     """
     refs = {ref.evidence_id: ref for ref in corpus}
-    batch = _named_apart(corpus, batch)
+    batch = _with_own_ids(corpus, batch)
     kept_as = {ref.evidence_id: ref.evidence_id for ref in batch}
     by_id: dict[str, list[EvidenceRef]] = {}
     for ref in batch:
         by_id.setdefault(ref.evidence_id, []).append(_with_section(ref, section))
-    records = [merge_records(*_richest_first(same)) for same in by_id.values()]
+    records = [merge_records(*_richest_first(copies)) for copies in by_id.values()]
     matches = match_by_identifier(corpus, group_works(records))
     for target, records in matches.joins:
         refs[target] = merge_records(refs[target], records, quoted)
         kept_as.update((ref.evidence_id, target) for ref in records)
     # Titles are compared after all identifiers are united, so that merging again finds the same matches.
-    new: list[EvidenceRef] = []
+    new_refs: list[EvidenceRef] = []
     for records in matches.unmatched:
-        known_id = match_by_title(refs.values(), matches.joined, records)
-        if known_id is None:
-            first, rest = _richest_first(records)
-            known_id = first.evidence_id
-            new.append(merge_records(first, rest))
+        match = match_by_title(refs.values(), matches.joined, records)
+        if match is None:
+            first, others = _richest_first(records)
+            match = first.evidence_id
+            new_refs.append(merge_records(first, others))
         else:
-            refs[known_id] = merge_records(refs[known_id], records, quoted)
-            matches.joined[known_id] += records
-        kept_as.update((ref.evidence_id, known_id) for ref in records)
-    merged = _with_shared_standing((*refs.values(), *new))
-    new_ids = tuple(ref.evidence_id for ref in new)
-    return Merged(merged, new_ids, len(batch) - len(new), kept_as, tuple(batch))
+            refs[match] = merge_records(refs[match], records, quoted)
+            matches.joined[match] += records
+        kept_as.update((ref.evidence_id, match) for ref in records)
+    merged = _with_shared_standing((*refs.values(), *new_refs))
+    new_ids = tuple(ref.evidence_id for ref in new_refs)
+    return Merged(merged, new_ids, len(batch) - len(new_refs), kept_as, tuple(batch))
 
 
-def _named_apart(corpus: Sequence[EvidenceRef], batch: Sequence[EvidenceRef]) -> list[EvidenceRef]:
+def _with_own_ids(corpus: Sequence[EvidenceRef], batch: Sequence[EvidenceRef]) -> list[EvidenceRef]:
     """Return the batch with an id of its own for each work whose id is the DOI of another one.
 
     The known work keeps the plain id, else that whose title comes first, whatever the order of answers.
     """
     works = {ref.evidence_id: [[ref]] for ref in corpus}
-    apart = list(batch)
+    refs = list(batch)
     titles = [fingerprint(ref.title, None) for ref in batch]
 
     def rank(place: int) -> tuple[bool, str, str]:
         return not (titles[place] and batch[place].first_author), titles[place], batch[place].blob
 
-    for place in sorted(range(len(apart)), key=rank):
-        ref = apart[place]
+    for place in sorted(range(len(refs)), key=rank):
+        ref = refs[place]
         same_id = works.setdefault(ref.evidence_id, [])
         work = next((w for w in same_id if not any(share_a_doi_alone(ref, other) for other in w)), None)
         if work is None:
@@ -115,8 +115,8 @@ def _named_apart(corpus: Sequence[EvidenceRef], batch: Sequence[EvidenceRef]) ->
         work.append(ref)
         if work is not same_id[0]:
             work_print = fingerprint(f"{ref.evidence_id} {work[0].title}", None)
-            apart[place] = ref.replace(evidence_id=f"doc:{work_print}")
-    return apart
+            refs[place] = ref.replace(evidence_id=f"doc:{work_print}")
+    return refs
 
 
 def merge_records(
@@ -137,7 +137,7 @@ def merge_records(
     order = (best, *(ref for ref in versions if ref is not best))
     # Title and author of one record: together they tell a work from others under its DOI, so that those of a
     # known work stay.
-    named = next((ref for ref in (base, *order) if ref.first_author and fingerprint(ref.title, None)), best)
+    titled = next((ref for ref in (base, *order) if ref.first_author and fingerprint(ref.title, None)), best)
     identifiers: dict[str, str] = {}
     for ref in versions:
         for kind, value in ref.identifiers.items_in_order():
@@ -148,12 +148,12 @@ def merge_records(
         evidence_type = next((t for t in types if t not in _VAGUE and t != "preprint"), evidence_type)
     return best.replace(
         evidence_id=base.evidence_id,
-        title=named.title,
+        title=titled.title,
         identifiers=Identifiers(**identifiers),
         year=next((ref.year for ref in order if ref.year is not None), None),
         url=next((ref.url for ref in order if ref.url), None),
         fingerprint=next((ref.fingerprint for ref in order if ref.fingerprint), ""),
-        first_author=next((ref.first_author for ref in (named, *order) if ref.first_author), ""),
+        first_author=next((ref.first_author for ref in (titled, *order) if ref.first_author), ""),
         evidence_type=evidence_type,
         standing=worst(*(ref.standing for ref in records)),
         sections=tuple(dict.fromkeys(name for ref in records for name in ref.sections)),
@@ -170,17 +170,17 @@ def _with_shared_standing(refs: Sequence[EvidenceRef]) -> tuple[EvidenceRef, ...
     standings: dict[str, set[Standing]] = {}
     for ref in refs:
         standings.setdefault(ref.fingerprint, set()).add(ref.standing)
-    alike = {ref.evidence_id: ref for ref in refs if ref.fingerprint and len(standings[ref.fingerprint]) > 1}
-    for _ in alike:
-        changed = False
-        for work, other in permutations(alike, 2):
-            standing = worst(alike[work].standing, alike[other].standing)
-            if standing != alike[work].standing and may_be_one(alike[work], alike[other]):
-                alike[work] = alike[work].replace(standing=standing)
-                changed = True
-        if not changed:
+    copies = {ref.evidence_id: ref for ref in refs if ref.fingerprint and len(standings[ref.fingerprint]) > 1}
+    for _ in copies:
+        has_changed = False
+        for work, other in permutations(copies, 2):
+            standing = worst(copies[work].standing, copies[other].standing)
+            if standing != copies[work].standing and may_be_one(copies[work], copies[other]):
+                copies[work] = copies[work].replace(standing=standing)
+                has_changed = True
+        if not has_changed:
             break
-    return tuple(alike.get(ref.evidence_id, ref) for ref in refs)
+    return tuple(copies.get(ref.evidence_id, ref) for ref in refs)
 
 
 def _with_section(ref: EvidenceRef, section: str) -> EvidenceRef:
@@ -200,6 +200,6 @@ def _richness(ref: EvidenceRef) -> tuple[bool, int, int, tuple[str, ...]]:
     Two records of one source may have the same text and differ in what is known about it.
     """
     identifiers = dict(ref.identifiers.items_in_order())
-    known = (ref.fingerprint, ref.first_author, ref.figures, ref.title, ref.evidence_type, ref.url or "")
-    texts = (ref.evidence_id, ref.blob, *known, str(ref.year), str(identifiers))
+    fields = (ref.fingerprint, ref.first_author, ref.figures, ref.title, ref.evidence_type, ref.url or "")
+    texts = (ref.evidence_id, ref.blob, *fields, str(ref.year), str(identifiers))
     return not ref.full_text, -ref.chars, -len(identifiers), texts

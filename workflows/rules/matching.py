@@ -56,25 +56,25 @@ def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) ->
         join(ref.evidence_id, [ref])
     matches = Matches([], [], joined)
     for work in works:
-        ordered = [ref for ref in work if ref.evidence_id in order]
-        others = [ref for ref in work if ref.evidence_id not in order]
-        for ref in ordered:
+        known = [ref for ref in work if ref.evidence_id in order]
+        new = [ref for ref in work if ref.evidence_id not in order]
+        for ref in known:
             matches.joins.append((ref.evidence_id, [ref]))
             if not contradict(ref, joined[ref.evidence_id][0]):
                 join(ref.evidence_id, [ref])
-        sharing = {ref.evidence_id for ref in ordered} or {
+        candidates = {ref.evidence_id for ref in known} or {
             name
-            for ref in others
+            for ref in new
             for key in _keys(ref)
             for name in owners.get(key, ())
-            if _may_share(key, joined[name], others)
+            if _may_share(key, joined[name], new)
         }
-        if others and sharing:
-            first = min(sharing, key=order.__getitem__)
-            matches.joins.append((first, others))
-            join(first, others)
-        elif others:
-            matches.unmatched.append(others)
+        if new and candidates:
+            first = min(candidates, key=order.__getitem__)
+            matches.joins.append((first, new))
+            join(first, new)
+        elif new:
+            matches.unmatched.append(new)
     return matches
 
 
@@ -84,8 +84,8 @@ def match_by_title(corpus: Iterable[EvidenceRef], joined: Mapping[str, Work], wo
     What is compared are title, year and numbers.
     """
     for ref in corpus:
-        ours = [ref, *joined[ref.evidence_id]]
-        if any(_same_title(ref, record) for record in work) and _agree(ours, work):
+        records = [ref, *joined[ref.evidence_id]]
+        if any(_same_title(ref, record) for record in work) and _agree(records, work):
             return ref.evidence_id
     return None
 
@@ -112,10 +112,10 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
 
     # A fixed order, so that which of two contradicting works a record joins does not depend on the order in
     # which sources answered. What names a work best is compared first.
-    in_order = sorted(range(len(refs)), key=lambda place: (refs[place].evidence_id, refs[place].blob, place))
+    order = sorted(range(len(refs)), key=lambda place: (refs[place].evidence_id, refs[place].blob, place))
     by_key: dict[str, list[int]] = {}
     by_title: dict[str, list[int]] = {}
-    for place in in_order:
+    for place in order:
         for key in _keys(refs[place]):
             by_key.setdefault(key, []).append(place)
         if refs[place].fingerprint:
@@ -126,8 +126,8 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
                 join(first, other)
     for places in by_title.values():
         for first, other in combinations(places, 2):
-            apart = group[first] != group[other] and _same_title(refs[first], refs[other])
-            if apart and may_be_one(refs[first], refs[other]) and _agree(members(first), members(other)):
+            are_apart = group[first] != group[other] and _same_title(refs[first], refs[other])
+            if are_apart and may_be_one(refs[first], refs[other]) and _agree(members(first), members(other)):
                 join(first, other)
     works: dict[int, Work] = {}
     for place, ref in enumerate(refs):
@@ -180,8 +180,8 @@ def contradict(ref: EvidenceRef, other: EvidenceRef) -> bool:
     """Whether two records are certainly different works, however similar their titles."""
     ours, theirs = ref.identifiers, other.identifiers
     for kind in _OF_ONE_WORK:
-        mine = getattr(ours, kind)
-        if mine and (its := getattr(theirs, kind)) and mine != its:
+        value = getattr(ours, kind)
+        if value and (other_value := getattr(theirs, kind)) and value != other_value:
             return True
     return share_a_doi_alone(ref, other)
 
@@ -189,8 +189,8 @@ def contradict(ref: EvidenceRef, other: EvidenceRef) -> bool:
 def share_a_doi_alone(evidence_ref: EvidenceRef, other: EvidenceRef) -> bool:
     """Whether two records are works of their own under one DOI, as that of a supplement is."""
     ours, theirs = evidence_ref.identifiers, other.identifiers
-    shared = {kind for kind, value in ours.items_in_order() if getattr(theirs, kind) == value}
-    if "doi" not in shared or shared - {"doi", "url"}:
+    shared_kinds = {kind for kind, value in ours.items_in_order() if getattr(theirs, kind) == value}
+    if "doi" not in shared_kinds or shared_kinds - {"doi", "url"}:
         return False
     first, second = ((fingerprint(ref.title, None), ref.first_author) for ref in (evidence_ref, other))
     return differ(first, second)

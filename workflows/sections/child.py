@@ -36,7 +36,7 @@ LEASE_FACTOR = 4
 """A section asks for this many times what its next call needs, so that it asks seldom."""
 MAX_REFUSED = 40
 """Refusals of a section that its run lists."""
-SHARED_AT_ONCE = 10
+MAX_SHARED = 10
 """References that a section reports to be offered to the others."""
 FOLLOWED = frozenset({"search_complete", "judge_complete", "stopping"})
 """Events that another one, or the end of the section, follows at once: they are reported with that."""
@@ -50,7 +50,7 @@ class ParentLink(RunPart):
     def __init__(self, run: "RunParts") -> None:
         super().__init__(run)
         self._grants = 0
-        self._asked = False
+        self._awaits_grant = False
         """Whether a request for budget is still unanswered."""
         self._reporting: asyncio.Task[None] | None = None
         """Sends what has happened, one report after another; ends when there is nothing left to report."""
@@ -60,7 +60,7 @@ class ParentLink(RunPart):
         """Whether no report is sent any more: the section ends, or its parent is gone."""
         if self.state.sections.job is not None:
             self.events.on_event = self.report
-            self.context.before_continue_as_new.append(self._reported)
+            self.context.before_continue_as_new.append(self._finish_reports)
 
     def accept_grant(self, grant: Grant) -> None:
         """Add the parent's grant to the limits of this section."""
@@ -69,28 +69,28 @@ class ParentLink(RunPart):
         state.loop.max_iterations += grant.iterations
         state.sections.exhausted = grant.final
         if grant.tokens or grant.cost_microusd or grant.final:
-            self._asked = False
+            self._awaits_grant = False
         self._grants += 1
 
     async def request_budget(self, allowance: Allowance, least: Allowance, price: Price | None) -> bool:
         """Ask the parent for budget and wait for its answer; False when there is none or no use for it."""
-        sections, control, left = self.state.sections, self.state.people, self.context.research_seconds()
+        sections, people, remaining = self.state.sections, self.state.people, self.context.research_seconds()
         if sections.job is None or sections.exhausted or self.context.must_end:
             return False
-        seen = self._grants
-        if not self._asked:
+        grants = self._grants
+        if not self._awaits_grant:
             request = LeaseRequest(
                 section_id=sections.job.section.id,
                 wanted=needs(allowance, price).each(lambda _, amount: amount * LEASE_FACTOR),
                 least=needs(least, price),
             )
-            self._asked = True
+            self._awaits_grant = True
             if not await self._signal_parent("request_lease", request):
                 return False
         with suppress(TimeoutError):
             await workflow.wait_condition(
-                lambda: self._grants > seen or control.finish,
-                timeout=None if left is None else timedelta(seconds=left),
+                lambda: self._grants > grants or people.finish,
+                timeout=None if remaining is None else timedelta(seconds=remaining),
                 timeout_summary="budget from the parent",
             )
         return True
@@ -101,8 +101,8 @@ class ParentLink(RunPart):
         While a report is under way the next one collects: a report is a signal, which costs two workflow
         tasks and five events.
         """
-        followed = self.state.people.events[-1].type in FOLLOWED
-        if not self._closed and not followed and (self._reporting is None or self._reporting.done()):
+        is_followed = self.state.people.events[-1].type in FOLLOWED
+        if not self._closed and not is_followed and (self._reporting is None or self._reporting.done()):
             self._reporting = asyncio.create_task(self._send_reports())
 
     async def _send_reports(self) -> None:
@@ -111,7 +111,7 @@ class ParentLink(RunPart):
             if not await self._signal_parent("section_report", self._progress()):
                 self._closed = True
 
-    async def _reported(self) -> None:
+    async def _finish_reports(self) -> None:
         """Wait until the parent knows everything."""
         if self._reporting is not None:
             await self._reporting
@@ -119,9 +119,9 @@ class ParentLink(RunPart):
     def _progress(self) -> SectionProgress:
         state, job = self.state, self.state.sections.job
         assert job is not None
-        spent = dict(self.context.budget.by_role)
-        changed = {role: usage for role, usage in spent.items() if self._by_role.get(role) != usage}
-        self._by_role = spent
+        usages = dict(self.context.budget.by_role)
+        changes = {role: usage for role, usage in usages.items() if self._by_role.get(role) != usage}
+        self._by_role = usages
         return SectionProgress(
             id=job.section.id,
             status="running",
@@ -129,7 +129,7 @@ class ParentLink(RunPart):
             iteration=state.loop.iteration,
             evidence=len(state.evidence.refs),
             searches=len(state.evidence.searches),
-            by_role=changed,
+            by_role=changes,
             spent_microusd=self.context.budget.spent_microusd,
             events=self.events.unreported(EVENTS_ROOM),
             history=self._unreported_iterations(),
@@ -140,7 +140,7 @@ class ParentLink(RunPart):
         """End a section: return what was found, of which the works in `citable` may be cited."""
         state = self.state
         # a report that arrives after the section has ended would be lost
-        await self._reported()
+        await self._finish_reports()
         self._closed = True
         self.events.set_phase("done", in_short(stop))
         self.events.emit("complete", state.people.message, stop_reason=stop)
@@ -155,7 +155,7 @@ class ParentLink(RunPart):
         )
 
     def _findings(self, stop: StopReason, citable: Sequence[EvidenceRef]) -> SectionFindings:
-        state, judged, budget = self.state, self.state.loop.judged, self.context.budget
+        state, assessment, budget = self.state, self.state.loop.judged, self.context.budget
         searches = rows(state.evidence.searches)
         if len(searches) < len(state.evidence.searches):
             self.events.add_statement(ROWS_MISSING)
@@ -171,7 +171,7 @@ class ParentLink(RunPart):
                 if ref.evidence_id not in state.sections.taken_over
             ),
             relevant=tuple(name for name in state.evidence.relevant if name not in state.sections.taken_over)[
-                :SHARED_AT_ONCE
+                :MAX_SHARED
             ],
             screened=state.evidence.screened,
             identified=state.evidence.identified,
@@ -179,8 +179,8 @@ class ParentLink(RunPart):
             iterations=state.loop.iteration,
             by_role=budget.by_role,
             spent_microusd=budget.spent_microusd,
-            confidence=judged.confidence if judged else None,
-            scores=judged.scores if judged else {},
+            confidence=assessment.confidence if assessment else None,
+            scores=assessment.scores if assessment else {},
             judgements=judgements_of(citable, state.evidence.judgements),
             refused=tuple(state.evidence.refused[:MAX_REFUSED]),
             events=self.events.unreported(EVENTS_ROOM),
@@ -190,7 +190,7 @@ class ParentLink(RunPart):
             prompt_versions=tuple(state.models.prompt_versions),
             notes=tuple(state.notes),
         )
-        history = self._unreported_iterations(ended=True)
+        history = self._unreported_iterations(with_last=True)
         return findings.replace(history=within(history, ROOM - size(findings)))
 
     def _unshared(self) -> tuple[EvidenceRef, ...]:
@@ -199,13 +199,13 @@ class ParentLink(RunPart):
         Neither retracted work nor what other sections found.
         """
         state = self.state
-        skip = {*state.sections.shared, *state.sections.taken_over}
+        known_ids = {*state.sections.shared, *state.sections.taken_over}
         refs = state.evidence.usable_refs
-        fresh = [name for name in state.evidence.relevant if name in refs and name not in skip][
-            :SHARED_AT_ONCE
+        new_ids = [name for name in state.evidence.relevant if name in refs and name not in known_ids][
+            :MAX_SHARED
         ]
-        state.sections.shared += fresh
-        return tuple(without_history(refs[name]) for name in fresh)
+        state.sections.shared += new_ids
+        return tuple(without_history(refs[name]) for name in new_ids)
 
     def adopt_offered_evidence(self) -> None:
         """Make what was offered part of this section's evidence, from its second iteration on.
@@ -219,19 +219,19 @@ class ParentLink(RunPart):
         offered, state.sections.offered = state.sections.offered, []
         own_ids = {ref.evidence_id for ref in state.evidence.refs}
         merged = merge(state.evidence.refs, offered, self.context.section_id)
-        new = [ref for ref in merged.refs if ref.evidence_id not in own_ids]
+        new_refs = [ref for ref in merged.refs if ref.evidence_id not in own_ids]
         state.evidence.refs = list(merged.refs)
-        state.sections.taken_over += [ref.evidence_id for ref in new]
-        state.loop.unjudged += len(new)
-        state.loop.memory.shared_items += len(new)
-        if new:
-            message = f"{plural(len(new), 'work')} that other sections found"
-            self.events.emit("evidence_shared", message, items=len(new))
+        state.sections.taken_over += [ref.evidence_id for ref in new_refs]
+        state.loop.unjudged += len(new_refs)
+        state.loop.memory.shared_items += len(new_refs)
+        if new_refs:
+            message = f"{plural(len(new_refs), 'work')} that other sections found"
+            self.events.emit("evidence_shared", message, items=len(new_refs))
 
-    def _unreported_iterations(self, *, ended: bool = False) -> tuple[IterationRecord, ...]:
-        """Return the iterations that the parent does not know yet; `ended`: with the last one."""
+    def _unreported_iterations(self, *, with_last: bool = False) -> tuple[IterationRecord, ...]:
+        """Return the iterations that the parent does not know yet; `with_last`: with the last one."""
         state = self.state
-        last = state.current_iteration(self.context.timestamp()) if ended else None
+        last = state.current_iteration(self.context.timestamp()) if with_last else None
         records = (*state.loop.memory.records[state.loop.memory.reported :], *([last] if last else []))
         state.loop.memory.reported = len(state.loop.memory.records)
         return records
@@ -256,5 +256,5 @@ async def send_signal(handle: workflow.ExternalWorkflowHandle[Any], name: str, *
     """
     sending = asyncio.create_task(handle.signal(name, args=payload))
     # what nobody awaits any more may fail: the receiver has ended
-    sending.add_done_callback(lambda done: done.cancelled() or done.exception())
+    sending.add_done_callback(lambda task: task.cancelled() or task.exception())
     await asyncio.shield(sending)

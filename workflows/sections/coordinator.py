@@ -35,9 +35,9 @@ from workflows.types import Outcome, SectionProgress
 
 FIRST_SHARE = 0.5
 """The part of its equal share that a section is leased at first, unless a round of its judge needs more."""
-OFFERS_KEPT = 30
+MAX_OFFERS = 30
 """References of one section that the others are offered at most."""
-OFFERED_AT_ONCE = 20
+MAX_REFS_AN_OFFER = 20
 """References in one offer."""
 
 
@@ -74,20 +74,20 @@ class SectionCoordinator(RunPart):
         """
         budget, parts = self.context.budget, max(sections, 1)
         share = Spend().each(lambda kind, _: (budget.free_amount(kind) or 0) // parts)
-        wanted = share.each(lambda _, amount: int(amount * FIRST_SHARE))
-        a_round = self.run.judging.tokens_of_a_round()
-        if wanted.tokens < a_round <= share.tokens:
-            wanted = wanted.replace(tokens=a_round)
-        self._share = self._within_limits(wanted, Spend())
+        lease = share.each(lambda _, amount: int(amount * FIRST_SHARE))
+        round_tokens = self.run.judging.tokens_of_a_round()
+        if lease.tokens < round_tokens <= share.tokens:
+            lease = lease.replace(tokens=round_tokens)
+        self._share = self._within_limits(lease, Spend())
 
-    def _within_limits(self, wanted: Spend, granted: Spend) -> Spend:
+    def _within_limits(self, demand: Spend, granted: Spend) -> Spend:
         """Return what a section that has been granted some may still get of what it wants."""
 
-        def capped(kind: Kind, amount: int) -> int:
-            most = getattr(self.request.limits, f"max_section_{kind}")
-            return amount if most is None else min(amount, max(most - granted.of(kind), 0))
+        def cap(kind: Kind, amount: int) -> int:
+            limit = getattr(self.request.limits, f"max_section_{kind}")
+            return amount if limit is None else min(amount, max(limit - granted.of(kind), 0))
 
-        return wanted.each(capped)
+        return demand.each(cap)
 
     async def run_section(self, section: ReportPlanSection) -> Outcome:
         """Start a section as a child workflow with its lease and await it. Raises FailureError."""
@@ -197,15 +197,15 @@ class SectionCoordinator(RunPart):
     def _decide_grants(self) -> list[tuple[str, Grant]]:
         budget, grants = self.context.budget, list[tuple[str, Grant]]()
         for section, request in list(self._requests.items()):
-            least, granted = request.least, budget.leases.get(section, Spend())
+            minimum, granted = request.least, budget.leases.get(section, Spend())
             allowed = self._within_limits(request.wanted, granted)
-            if any(allowed.of(kind) < least.of(kind) for kind in KINDS):
+            if any(allowed.of(kind) < minimum.of(kind) for kind in KINDS):
                 del self._requests[section]
                 grants.append((section, Grant(final=True)))
                 continue
-            if budget.refusal(least) is not None:
+            if budget.refusal(minimum) is not None:
                 continue
-            lease = budget.lease(section, self._share_of(allowed, least))
+            lease = budget.lease(section, self._share_of(allowed, minimum))
             del self._requests[section]
             grants.append((section, Grant(**lease.model_dump())))
         if self._requests and len(self._requests) == len(self._running):
@@ -252,25 +252,25 @@ class SectionCoordinator(RunPart):
     def share(self, section: str, refs: Iterable[EvidenceRef]) -> None:
         """Add what a section found to what the others are offered."""
         pool = self.state.sections.pool
-        pool[section] = [*pool.get(section, ()), *refs][:OFFERS_KEPT]
+        pool[section] = [*pool.get(section, ()), *refs][:MAX_OFFERS]
 
     def _offer_for(self, section: str) -> tuple[EvidenceRef, ...]:
         """Return what other sections found and this one has not been offered yet, the best of each first."""
         state = self.state
         ids = {ref.evidence_id for ref in state.sections.pool.get(section, ())}
-        before = {*state.sections.offers.get(section, ()), *ids}
+        known_ids = {*state.sections.offers.get(section, ()), *ids}
         others = [refs for name, refs in state.sections.pool.items() if name != section]
-        ranked = (ref for rank in zip_longest(*others) for ref in rank if ref is not None)
-        fresh = {ref.evidence_id: ref for ref in ranked if ref.evidence_id not in before}
-        return tuple(fresh.values())[:OFFERED_AT_ONCE]
+        in_turns = (ref for rank in zip_longest(*others) for ref in rank if ref is not None)
+        new = {ref.evidence_id: ref for ref in in_turns if ref.evidence_id not in known_ids}
+        return tuple(new.values())[:MAX_REFS_AN_OFFER]
 
     async def _offer(self, section: str, items: tuple[EvidenceRef, ...]) -> None:
         """Offer works to a section; one that has just ended needs none."""
         handle = self._running.get(section)
         if handle is None or section in self._unsent:
             return
-        offered = self.state.sections.offers.setdefault(section, [])
-        offered += [ref.evidence_id for ref in items]
+        ids = self.state.sections.offers.setdefault(section, [])
+        ids += [ref.evidence_id for ref in items]
         with suppress(FailureError):
             await send_signal(handle, "offer_evidence", SharedEvidence(items=items))
 
@@ -279,11 +279,12 @@ class SectionCoordinator(RunPart):
         for section in list(self._running):
             await self._send(section, signal, payload)
 
-    async def share_extension(self, more: Addition) -> None:
+    async def share_extension(self, addition: Addition) -> None:
         """Pass an extension on: time and iterations to each section, tokens and cost on request."""
-        if more.iterations or more.seconds:
+        if addition.iterations or addition.seconds:
+            grant = Grant(iterations=addition.iterations, seconds=addition.seconds)
             for section in list(self._running):
-                await self._send(section, "grant", Grant(iterations=more.iterations, seconds=more.seconds))
+                await self._send(section, "grant", grant)
         await self.serve_requests()
 
     async def _send(self, section: str, signal: str, payload: Steer | AddSource | Grant | None) -> None:

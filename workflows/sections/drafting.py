@@ -25,7 +25,7 @@ from activities.roles.assessment import MIN_ANSWERS
 from workflows.amounts import needs
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
-from workflows.rules.dedup import documents_again, merge
+from workflows.rules.dedup import merge, repeated_documents
 from workflows.rules.payload_limits import input_refs, without_history
 from workflows.run import RunParts
 from workflows.sections.types import SectionFindings
@@ -37,20 +37,20 @@ MERGED = ("evidence", "works", "relevant", "searches", "notes", "events", "histo
 """Findings of a section that are part of the run's and not kept twice."""
 
 
-def judgements_to_write_from(
-    judged: Iterable[WorkJudgement], current: Mapping[str, WorkJudgement], before: Iterable[WorkJudgement]
+def best_judgements(
+    rows: Iterable[WorkJudgement], current: Mapping[str, WorkJudgement], earlier: Iterable[WorkJudgement]
 ) -> Iterator[WorkJudgement]:
     """Yield the judgements of a section that the report tells of works.
 
     Those that answer more than `current` ones, and of those that answer as much the ones that no section
-    `before` it in the report has: which section ended first does not decide.
+    before it in the report has (`earlier`): which section ended first does not decide.
     """
-    pairs = {(judgement.evidence_id, judgement.answers) for judgement in before}
-    for judgement in judged:
-        other = current.get(judgement.evidence_id)
-        answered = other.answers if other else -1
-        first = (judgement.evidence_id, judgement.answers) not in pairs
-        if answered < judgement.answers or (answered == judgement.answers and first):
+    pairs = {(judgement.evidence_id, judgement.answers) for judgement in earlier}
+    for judgement in rows:
+        known = current.get(judgement.evidence_id)
+        grade = known.answers if known else -1
+        is_first = (judgement.evidence_id, judgement.answers) not in pairs
+        if grade < judgement.answers or (grade == judgement.answers and is_first):
             yield judgement
 
 
@@ -88,8 +88,8 @@ class SectionResults(RunPart):
         Sections take turns as in the outline: which of them ended first does not decide.
         """
         state = self.state
-        found = (state.sections.found.get(section.id, ()) for section in self.context.outline)
-        ranks = zip_longest(*found)
+        ranked_ids = (state.sections.found.get(section.id, ()) for section in self.context.outline)
+        ranks = zip_longest(*ranked_ids)
         state.evidence.relevant = list(dict.fromkeys(name for rank in ranks for name in rank if name))
 
     def overall_stop(self) -> StopReason:
@@ -121,20 +121,20 @@ class SectionResults(RunPart):
         self, section: ReportPlanSection, status: Literal["failed", "cancelled"], stop: StopReason
     ) -> SectionFindings:
         """Empty findings, with the usage that the section had reported."""
-        reported = self.state.sections.progress[section.id]
+        progress = self.state.sections.progress[section.id]
         return SectionFindings(
             section_id=section.id,
             status=status,
             stop_reason=stop,
-            by_role=reported.by_role,
-            spent_microusd=reported.spent_microusd,
+            by_role=progress.by_role,
+            spent_microusd=progress.spent_microusd,
         )
 
     def _merge(self, section: ReportPlanSection, findings: SectionFindings, note: str) -> None:
         """Unite a section's findings with the run's. Its judgements follow the ids that works have there."""
         state, budget = self.state, self.context.budget
         state.evidence.most_items = state.items
-        again = documents_again(state.evidence.refs, findings.works)
+        repeated = repeated_documents(state.evidence.refs, findings.works)
         quoted = {name for planned in state.draft.sections.values() for name in planned.draft.cited}
         merged = merge(state.evidence.refs, findings.evidence, section.id, quoted)
         state.evidence.refs = list(merged.refs)
@@ -143,7 +143,7 @@ class SectionResults(RunPart):
         works = (merged.kept_as.get(name, name) for name in findings.works)
         state.evidence.works = list(dict.fromkeys([*state.evidence.works, *works]))
         state.evidence.add_facts(findings.facts)
-        state.evidence.identified += findings.identified - again
+        state.evidence.identified += findings.identified - repeated
         state.evidence.duplicates = max(state.evidence.identified - len(state.evidence.works), 0)
         state.evidence.searches += findings.searches
         budget.iterations = max(budget.iterations, findings.iterations)
@@ -153,36 +153,36 @@ class SectionResults(RunPart):
         ]
         for statement in findings.notes:
             self.events.add_statement(statement)
-        judgements = tuple(renamed(judgement, merged.kept_as) for judgement in findings.judgements)
-        again = sum(judgement.evidence_id in state.evidence.judgements for judgement in judgements)
-        screened = state.evidence.screened + max(findings.screened - again, 0)
+        judgements = tuple(rename(judgement, merged.kept_as) for judgement in findings.judgements)
+        repeated = sum(judgement.evidence_id in state.evidence.judgements for judgement in judgements)
+        screened = state.evidence.screened + max(findings.screened - repeated, 0)
         state.evidence.screened = min(screened, len(state.evidence.works))
-        before = [other.id for other in takewhile(lambda other: other.id != section.id, self.context.outline)]
-        ended = (state.sections.findings[name] for name in before if name in state.sections.findings)
-        earlier = [judged for other in ended for judged in other.judgements]
+        before = [part.id for part in takewhile(lambda part: part.id != section.id, self.context.outline)]
+        earlier = (state.sections.findings[name] for name in before if name in state.sections.findings)
+        earlier_judgements = [judgement for part in earlier for judgement in part.judgements]
         state.evidence.judgements.update(
             (judgement.evidence_id, judgement)
-            for judgement in judgements_to_write_from(judgements, state.evidence.judgements, earlier)
+            for judgement in best_judgements(judgements, state.evidence.judgements, earlier_judgements)
         )
         state.evidence.refused += findings.refused
-        merged_into_run = dict.fromkeys(MERGED, ())
+        emptied = dict.fromkeys(MERGED, ())
         state.sections.findings[section.id] = findings.model_copy(
-            update={**merged_into_run, "judgements": judgements}
+            update={**emptied, "judgements": judgements}
         )
-        reported = state.sections.progress[section.id]
-        state.sections.progress[section.id] = reported.replace(
+        progress = state.sections.progress[section.id]
+        state.sections.progress[section.id] = progress.replace(
             status=findings.status,
             phase="done",
             iteration=findings.iterations,
-            evidence=max(reported.evidence, len(findings.evidence)),
-            searches=max(reported.searches, len(findings.searches)),
+            evidence=max(progress.evidence, len(findings.evidence)),
+            searches=max(progress.searches, len(findings.searches)),
             by_role=findings.by_role,
             note=note,
         )
         relevant = set(findings.relevant)
-        pooled = {ref.evidence_id: ref for ref in state.sections.pool.get(section.id, ())}
-        pooled |= {r.evidence_id: without_history(r) for r in findings.evidence if r.evidence_id in relevant}
-        state.sections.pool[section.id] = list(pooled.values())
+        pool = {ref.evidence_id: ref for ref in state.sections.pool.get(section.id, ())}
+        pool |= {r.evidence_id: without_history(r) for r in findings.evidence if r.evidence_id in relevant}
+        state.sections.pool[section.id] = list(pool.values())
         state.loop.memory.adopt(findings.history)
         self.events.adopt_events(section.id, findings.events)
         self.events.emit(
@@ -199,11 +199,11 @@ class SectionResults(RunPart):
         )
 
 
-def renamed(judged: WorkJudgement, names: Mapping[str, str]) -> WorkJudgement:
+def rename(judgement: WorkJudgement, names: Mapping[str, str]) -> WorkJudgement:
     """Return a judgement whose work goes by the id given in `names`."""
-    name = names.get(judged.evidence_id, judged.evidence_id)
-    support = tuple(quote.replace(evidence_id=name) for quote in judged.support)
-    return judged.replace(evidence_id=name, support=support)
+    name = names.get(judgement.evidence_id, judgement.evidence_id)
+    support = tuple(quote.replace(evidence_id=name) for quote in judgement.support)
+    return judgement.replace(evidence_id=name, support=support)
 
 
 def _root_message(error: BaseException) -> str:
@@ -213,11 +213,11 @@ def _root_message(error: BaseException) -> str:
     return " ".join(message.split())[:200]
 
 
-MAX_WHOLE = 15
+MAX_FOR_ONE_CALL = 15
 """Works that answer, up to which one call writes all sections."""
 MAX_NEAREST = 12
 """Works that a section quotes at most without a model."""
-MAX_WRITTEN = 20
+MAX_WRITTEN_CLAIMS = 20
 """Claims of sections that are written that a writer is shown, the latest ones."""
 
 
@@ -233,34 +233,34 @@ class SectionDrafting(RunPart):
 
         Draft and check of each section, and the editor.
         """
-        planned = len(self.context.outline) or self.request.limits.max_sections
-        left = max(planned - len(self.state.draft.sections), 0)
+        count = len(self.context.outline) or self.request.limits.max_sections
+        open_count = max(count - len(self.state.draft.sections), 0)
         section: tuple[Role, ...] = ("writer", "verifier")
-        return (*section * left, "editor")
+        return (*section * open_count, "editor")
 
     async def draft_all(self, use_model: bool) -> None:
         """Draft every section that has no draft yet."""
         drafts = self.state.draft.sections
-        missing = [section for section in self.context.outline if section.id not in drafts]
-        if not missing:
+        sections = [section for section in self.context.outline if section.id not in drafts]
+        if not sections:
             return
         await self.boundary(use_model)
         if use_model:
-            read = self.run.parts.full_texts.read
-            await run_all(read(self.results.evidence_of(section)) for section in missing)
+            read_in_full = self.run.parts.full_texts.read
+            await run_all(read_in_full(self.results.evidence_of(section)) for section in sections)
         await self.run.parts.act("before_answer", use_model)
-        whole = bool(self.state.draft.begun.get("")) if not use_model else not drafts
-        if whole and (evidence := self._few_works()):
+        is_whole = bool(self.state.draft.begun.get("")) if not use_model else not drafts
+        if is_whole and (evidence := self._works_for_one_call()):
             await self._draft_whole(evidence, use_model)
             return
-        self.events.set_phase("writing", f"{plural(len(missing), 'section')} at once")
+        self.events.set_phase("writing", f"{plural(len(sections), 'section')} at once")
         slots = asyncio.Semaphore(self._at_once())
 
         async def draft(section: ReportPlanSection) -> None:
             async with slots:
                 await self._draft(section, use_model)
 
-        await run_all(draft(section) for section in missing)
+        await run_all(draft(section) for section in sections)
 
     def _at_once(self) -> int:
         """Return how many sections are written at once: as many calls as the budget holds, at least one."""
@@ -270,8 +270,8 @@ class SectionDrafting(RunPart):
             spend = writer.each(lambda _, amount: amount * calls)
             return self.context.budget.refusal(spend, writing=True) is None
 
-        most = self.request.limits.max_parallel_sections
-        return next((calls for calls in range(most, 1, -1) if holds(calls)), 1)
+        limit = self.request.limits.max_parallel_sections
+        return next((calls for calls in range(limit, 1, -1) if holds(calls)), 1)
 
     async def boundary(self, use_model: bool) -> None:
         """Pause or continue as new at a step boundary, where a run that goes on paying may."""
@@ -280,22 +280,22 @@ class SectionDrafting(RunPart):
                 await self.context.continue_as_new()
             await self.gates.checkpoint()
 
-    def _few_works(self) -> tuple[EvidenceRef, ...]:
+    def _works_for_one_call(self) -> tuple[EvidenceRef, ...]:
         """Return the works of all sections where one call can write from all that answer.
 
         None where a section found works and none of them was judged.
         """
         state = self.state
-        judged, usable = state.evidence.judgements, state.evidence.usable_refs
-        answering = sum(judged[name].answers >= MIN_ANSWERS for name in usable if name in judged)
-        several = len(self.context.outline) > 1 and self.models.is_paid("writer")
-        were_judged = all(judged.keys() & names for names in map(set, state.sections.found.values()) if names)
-        if not (several and were_judged and 0 < answering <= MAX_WHOLE):
+        by_id, refs = state.evidence.judgements, state.evidence.usable_refs
+        answering = sum(by_id[name].answers >= MIN_ANSWERS for name in refs if name in by_id)
+        has_several = len(self.context.outline) > 1 and self.models.is_paid("writer")
+        are_judged = all(by_id.keys() & names for names in map(set, state.sections.found.values()) if names)
+        if not (has_several and are_judged and 0 < answering <= MAX_FOR_ONE_CALL):
             return ()
-        relevant = [usable[name] for name in state.evidence.relevant if name in usable]
-        read = (ref for name, ref in usable.items() if name in judged)
-        others = sorted(read, key=lambda ref: -judged[ref.evidence_id].answers)
-        works = {ref.evidence_id: ref for ref in (*relevant, *others)}
+        relevant = [refs[name] for name in state.evidence.relevant if name in refs]
+        judged_refs = (ref for name, ref in refs.items() if name in by_id)
+        by_grade = sorted(judged_refs, key=lambda ref: -by_id[ref.evidence_id].answers)
+        works = {ref.evidence_id: ref for ref in (*relevant, *by_grade)}
         return input_refs(tuple(works.values()), MAX_WRITER_ITEMS)
 
     async def _draft_whole(self, evidence: tuple[EvidenceRef, ...], use_model: bool) -> None:
@@ -303,11 +303,11 @@ class SectionDrafting(RunPart):
         state, outline, writing = self.state, self.context.outline, self.run.writing
         self.events.set_phase("writing", f"{plural(len(outline), 'section')} in one call")
         findings = state.sections.findings
-        found = (fact for part in outline if part.id in findings for fact in findings[part.id].facts)
+        section_facts = (fact for part in outline if part.id in findings for fact in findings[part.id].facts)
         step = WriteInput(
             **self.context.step_inputs(
                 question=self.context.run_question,
-                facts=dict.fromkeys((*found, *state.evidence.facts)),
+                facts=dict.fromkeys((*section_facts, *state.evidence.facts)),
                 instruction=writing.instructions(),
             ),
             section_id=outline[0].id,
@@ -328,8 +328,8 @@ class SectionDrafting(RunPart):
         evidence, shared = self._evidence(section)
         if evidence:
             findings = state.sections.findings.get(section.id)
-            judged = {one.evidence_id: one for one in findings.judgements} if findings else {}
-            others = (other.key_question for other in self.context.outline if other.id != section.id)
+            judgements = {j.evidence_id: j for j in findings.judgements} if findings else {}
+            other_questions = (part.key_question for part in self.context.outline if part.id != section.id)
             # what the manager of its sub-team holds for known, first, and last asked for
             facts = dict.fromkeys((*(findings.facts if findings else ()), *state.evidence.facts))
             step = WriteInput(
@@ -343,22 +343,22 @@ class SectionDrafting(RunPart):
                 title=section.title,
                 evidence=evidence,
                 shared=shared,
-                other_sections=tuple(others),
-                written=self._written(section),
+                other_sections=tuple(other_questions),
+                written=self._written_claims(section),
                 stop_reason=state.stop_reason
                 or (findings.stop_reason if findings else "sufficient_evidence"),
                 hypotheses=tuple(state.part(CandidatesState).hypotheses),
-                judgements=judgements_of(evidence, judged),
+                judgements=judgements_of(evidence, judgements),
                 left_open=state.left_open(section.id),
             )
             draft = await self.run.writing.write(step, use_model)
         state.draft.sections[section.id] = self.results.planned(section, draft)
 
-    def _written(self, section: ReportPlanSection) -> tuple[Claim, ...]:
+    def _written_claims(self, section: ReportPlanSection) -> tuple[Claim, ...]:
         """Return the latest claims of the other sections that are written, without their quotes."""
         drafts = (planned.draft for name, planned in self.state.draft.sections.items() if name != section.id)
         claims = [claim for draft in drafts for claim in draft_claims(draft)[1]]
-        return tuple(claim.replace(support=()) for claim in claims[-MAX_WRITTEN:])
+        return tuple(claim.replace(support=()) for claim in claims[-MAX_WRITTEN_CLAIMS:])
 
     def _evidence(self, section: ReportPlanSection) -> tuple[tuple[EvidenceRef, ...], tuple[str, ...]]:
         """Return what a section is written from, and the ids of items of other sections."""
@@ -368,10 +368,10 @@ class SectionDrafting(RunPart):
             owners = {**nearest_first(self.context.outline, state.sections.found), **owners}
         state.sections.owners = divide(self.context.outline, state.sections.found, owners)
         owners = state.sections.owners
-        elsewhere = {r.evidence_id for r in refs if owners.get(r.evidence_id) not in (section.id, None)}
-        own_first = sorted(refs, key=lambda ref: ref.evidence_id in elsewhere)
-        evidence = input_refs(own_first, MAX_WRITER_ITEMS)
-        return evidence, tuple(ref.evidence_id for ref in evidence if ref.evidence_id in elsewhere)
+        other_ids = {r.evidence_id for r in refs if owners.get(r.evidence_id) not in (section.id, None)}
+        in_order = sorted(refs, key=lambda ref: ref.evidence_id in other_ids)
+        evidence = input_refs(in_order, MAX_WRITER_ITEMS)
+        return evidence, tuple(ref.evidence_id for ref in evidence if ref.evidence_id in other_ids)
 
 
 def nearest_first(
@@ -398,12 +398,12 @@ def divide(
 
     `by_section` holds the ids each section found, best first; `owners` is what was decided before, and stays.
     """
-    ranked = [
+    ranks = [
         (place, section.id, name)
         for section in sections
         for place, name in enumerate(by_section.get(section.id, ()))
     ]
-    decided = dict(owners)
-    for _, section_id, name in sorted(ranked, key=lambda rank: rank[0]):
-        decided.setdefault(name, section_id)
-    return decided
+    result = dict(owners)
+    for _, section_id, name in sorted(ranks, key=lambda rank: rank[0]):
+        result.setdefault(name, section_id)
+    return result

@@ -54,18 +54,18 @@ MINIMUM = timedelta(seconds=1)
 SEARCH_ATTEMPTS = 4
 
 
-def _retries(attempts: int, longest: float = 30.0, first: float = 1.0) -> RetryPolicy:
-    """So many attempts, the second after `first` seconds, each of the others within `longest` seconds."""
+def _retries(attempts: int, max_seconds: float = 30.0, first_seconds: float = 1.0) -> RetryPolicy:
+    """So many attempts, the second after `first_seconds`, each of the others within `max_seconds`."""
     return RetryPolicy(
-        initial_interval=timedelta(seconds=first),
+        initial_interval=timedelta(seconds=first_seconds),
         backoff_coefficient=2.0,
-        maximum_interval=timedelta(seconds=longest),
+        maximum_interval=timedelta(seconds=max_seconds),
         maximum_attempts=attempts,
     )
 
 
 def model_call(
-    left: float | None, summary: str, *, streams: bool = False, model_down: bool = False
+    remaining: float | None, summary: str, *, streams: bool = False, model_down: bool = False
 ) -> Options:
     """Return a call to a model: minutes long, expensive, retried after the delay the server asks for.
 
@@ -76,14 +76,14 @@ def model_call(
             start_to_close_timeout=LONGEST_CALL if streams else timedelta(minutes=5),
             schedule_to_close_timeout=3 * LONGEST_CALL if streams else timedelta(minutes=15),
             heartbeat_timeout=HEARTBEAT,
-            retry_policy=_retries(1) if model_down else _retries(5, longest=60.0),
+            retry_policy=_retries(1) if model_down else _retries(5, max_seconds=60.0),
             summary=summary,
         ),
-        left,
+        remaining,
     )
 
 
-def source_call(left: float | None, summary: str, queue: str | None) -> Options:
+def source_call(remaining: float | None, summary: str, queue: str | None) -> Options:
     """Return the searches of a round in one source, on a queue of its own when the source's rate is strict.
 
     Each of its requests has a time limit; all together wait for the rate, or for a folder that is read for
@@ -98,10 +98,10 @@ def source_call(left: float | None, summary: str, queue: str | None) -> Options:
     )
     if queue is not None:
         options["task_queue"] = queue
-    return _clip(options, left)
+    return _clip(options, remaining)
 
 
-def look_up(left: float | None, summary: str) -> Options:
+def look_up(remaining: float | None, summary: str) -> Options:
     """Return all requests for one candidate, some twenty, or for a few full texts.
 
     They wait for their sources' rates. The report is made without what does not come in time.
@@ -114,7 +114,7 @@ def look_up(left: float | None, summary: str) -> Options:
             retry_policy=_retries(LOOK_UP_ATTEMPTS),
             summary=summary,
         ),
-        left,
+        remaining,
     )
 
 
@@ -123,7 +123,7 @@ def internal_step(summary: str) -> Options:
     return Options(
         start_to_close_timeout=timedelta(minutes=3),
         heartbeat_timeout=HEARTBEAT,
-        retry_policy=_retries(8, longest=15.0, first=0.5),
+        retry_policy=_retries(8, max_seconds=15.0, first_seconds=0.5),
         summary=summary,
     )
 
@@ -133,12 +133,12 @@ def generated_program(summary: str) -> Options:
     return internal_step(summary) | Options(start_to_close_timeout=timedelta(minutes=6))
 
 
-def _clip(options: Options, left: float | None) -> Options:
-    if left is None:
+def _clip(options: Options, remaining: float | None) -> Options:
+    if remaining is None:
         return options
-    allowed = max(timedelta(seconds=left), MINIMUM)
+    limit = max(timedelta(seconds=remaining), MINIMUM)
     for name in ("schedule_to_close_timeout", "start_to_close_timeout"):
-        options[name] = min(options[name], allowed)
+        options[name] = min(options[name], limit)
     return options
 
 
@@ -193,8 +193,8 @@ def search_failure(error: ActivityError) -> tuple[SearchStatus, str, int]:
     cause = cause_of(error)
     value = first_detail(cause).get("status")
     status: SearchStatus = next((name for name in get_args(SearchStatus) if name == value), "unavailable")
-    exhausted = error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED
-    return status, message_of(cause), SEARCH_ATTEMPTS if exhausted else 1
+    is_exhausted = error.retry_state == RetryState.MAXIMUM_ATTEMPTS_REACHED
+    return status, message_of(cause), SEARCH_ATTEMPTS if is_exhausted else 1
 
 
 def reason_of(error: ActivityError) -> str:
@@ -249,7 +249,7 @@ async def retry_on_worker_loss(step: Callable[[], Awaitable[T]]) -> T:
         try:
             return await step()
         except ActivityError as error:
-            lost = isinstance(error.cause, StepTimedOut) and error.cause.type == TimeoutType.HEARTBEAT
-            if not lost or error.retry_state != RetryState.MAXIMUM_ATTEMPTS_REACHED:
+            was_lost = isinstance(error.cause, StepTimedOut) and error.cause.type == TimeoutType.HEARTBEAT
+            if not was_lost or error.retry_state != RetryState.MAXIMUM_ATTEMPTS_REACHED:
                 raise
     return await step()

@@ -25,7 +25,7 @@ from activities.publish_activity import CHECK_PUBMED
 from activities.search_activity import activity_name
 from workflows.context import RunPart
 from workflows.event_types import EVENTS
-from workflows.rules.dedup import documents_again, merge
+from workflows.rules.dedup import merge, repeated_documents
 from workflows.state import Listing
 from workflows.steps import policy
 from workflows.steps.policy import reason_of, retry_on_worker_loss, search_failure
@@ -91,7 +91,7 @@ class SearchSteps(RunPart):
     def _record(self, record: SearchRecord, refs: Sequence[EvidenceRef]) -> int:
         """Add a search and its results to the state; return the number of new items."""
         state = self.state
-        repeated_count = documents_again(state.evidence.refs, (ref.evidence_id for ref in refs))
+        repeated_count = repeated_documents(state.evidence.refs, (ref.evidence_id for ref in refs))
         record = record.replace(kept=max(record.kept - repeated_count, 0))
         state.evidence.searches.append(record)
         state.evidence.identified += record.kept

@@ -12,7 +12,7 @@ from tests.workflows.conftest import Stage, a_request, limitations
 from tests.workflows.graph.graphs import a_graph
 from tests.workflows.script import failing, refused
 from workflows.graph.definition import AgentNode, CodeNode, GraphDefinition, GraphView, Node, RoleNode
-from workflows.graph.library import load, not_installed, read_definition
+from workflows.graph.library import load, missing_parts, read_definition
 from workflows.graph.validation import GraphError, problems, unknown_parts
 
 FACT = "One of the works is a trial."
@@ -87,7 +87,7 @@ async def test_a_step_that_fails_is_stated_and_the_run_goes_on(stage: Stage, ins
 
 def test_names_that_are_not_installed_and_tools_of_other_steps_are_refused() -> None:
     graph = a_line(count=CodeNode(step="count"), doubt=RoleNode(role="critic"))
-    assert {problem.node for problem in not_installed(graph)} == {"count", "doubt"}
+    assert {problem.node for problem in missing_parts(graph)} == {"count", "doubt"}
     (source,) = unknown_parts(graph, ["critic"], ["count"], ["beta"])
     assert (source.node, source.code) == ("select", "unknown_part")
     wrong = a_line(bad=AgentNode(step="judge", tools=("alpha",)))
