@@ -184,11 +184,11 @@ def summary_of(report: Report) -> tuple[Claim, ...]:
 
 
 def unanswered(report: Report) -> str:
-    """Why there is no answer, as a sentence; empty where there is one."""
+    """Why there is no answer, as a sentence; empty where there is one, and where `absent` has said why."""
     if report.unanswered is None:
         return ""
     if report.unanswered.code == NAME_ABSENT:
-        return sentence(report.unanswered)
+        return "" if absent(report) else sentence(report.unanswered)
     lead = NO_PASSAGE if report.written_by == "extractive" else NO_ANSWER
     if report.stop_reason == "all_sources_failed":
         lead = NOTHING_SEARCHED
@@ -198,7 +198,7 @@ def unanswered(report: Report) -> str:
 def summary_text(report: Report) -> str:
     """Write the answer, else the first claims, or why there is none."""
     numbers = numbers_of(report.references)
-    why = escape_markdown(unanswered(report))
+    why = escape_markdown(unanswered(report) or absent(report))
     if why and not any(report.claims()):
         return " ".join(filter(None, (escape_markdown(notice(report)), why)))
     rest = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary_of(report))

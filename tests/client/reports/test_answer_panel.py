@@ -99,8 +99,7 @@ def test_without_a_model_the_nearest_passages_stand_in_its_place() -> None:
     lines = screen(build_report(PASSAGES, WORKS))
     absent, first, *_ = lines
     assert absent.startswith("\u201ckeyhole\u201d and \u201cappendix\u201d do not occur")
-    assert first.startswith("\u201ckeyhole\u201d, the rarest name in the question, does not occur")
-    assert "No language model has read this." in first
+    assert first.startswith("No language model has read this."), "what occurs nowhere is said once"
     assert f"- {INFECTION} [1]" in lines
     assert not any("Confidence" in line for line in lines)
 
