@@ -4,6 +4,7 @@ import fnmatch
 import json
 import re
 import shlex
+import subprocess
 import tomllib
 import types
 from collections.abc import Iterator
@@ -45,6 +46,13 @@ def test_every_test_that_a_guarantee_names_exists() -> None:
     }
     assert len(named) > 40
     assert named <= there, f"gone: {sorted(named - there)}"
+
+
+@pytest.mark.parametrize(("word", "code"), [("--help", 0), ("nosuch", 2)])
+def test_the_installer_says_how_it_is_called(word: str, code: int) -> None:
+    ran = subprocess.run([ROOT / "scripts/install", word], capture_output=True, text=True)
+    assert (ran.returncode, ran.stdout) == (code, "")
+    assert ran.stderr.startswith("scripts/install [runtime|test]: ")
 
 
 def test_links_between_documents_lead_somewhere() -> None:
