@@ -10,11 +10,13 @@ import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 from pydantic import Field, SecretStr, field_validator
+from pydantic.fields import FieldInfo
 from pydantic_settings import (
     BaseSettings,
+    EnvSettingsSource,
     InitSettingsSource,
     PydanticBaseSettingsSource,
 )
@@ -52,6 +54,16 @@ def user_config_path() -> Path:
     It may set everything but that home.
     """
     return user_home() / CONFIG_FILE
+
+
+class Variables(EnvSettingsSource):
+    """The environment. What is no JSON is a text, refused with its variable as any wrong value is."""
+
+    def decode_complex_value(self, field_name: str, field: FieldInfo, value: Any) -> Any:  # noqa: ANN401
+        try:
+            return super().decode_complex_value(field_name, field, value)
+        except ValueError:
+            return value
 
 
 class Settings(QuestionSettings):
@@ -299,7 +311,7 @@ class Settings(QuestionSettings):
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         file = InitSettingsSource(settings_cls, init_kwargs=dict(file_settings().values))
         files = InitSettingsSource(settings_cls, init_kwargs=secrets_in_files())
-        return init_settings, env_settings, files, file
+        return init_settings, Variables(settings_cls), files, file
 
     @cached_property
     def evidence_url(self) -> str:

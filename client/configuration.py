@@ -8,14 +8,13 @@ from urllib.parse import urlsplit
 
 from pydantic import SecretStr, ValidationError
 from pydantic_core import ErrorDetails
-from pydantic_settings import EnvSettingsSource, SettingsError
 
 from activities.configuration.declaration import did_you_mean, variable_of
 from activities.configuration.file import ConfigError
 from activities.configuration.wording import by_place, worded
 from activities.credentials import carried_by
 from activities.proxies import is_this_machine, proxy_fault
-from activities.settings import Settings, config_path, file_settings, secret_variables
+from activities.settings import Settings, Variables, config_path, file_settings, secret_variables
 from client.failures import BadInput, BadSettings, unknown_name
 
 OTHER_VARIABLES = tuple(
@@ -28,6 +27,10 @@ OTHER_VARIABLES = tuple(
 """Variables with our prefix that are no settings."""
 
 
+SHAPES = {"list_type": '["a", "b"]', "dict_type": '{"a": 1}'}
+"""Kind of a refused value -> how a variable has it."""
+
+
 def origins() -> dict[str, str]:
     """Return the variable of each setting, or its place in the configuration file.
 
@@ -37,7 +40,7 @@ def origins() -> dict[str, str]:
     for variable, name in secret_variables().items():
         if os.environ.get(f"{variable}_FILE"):
             places[name] = f"{variable}_FILE"
-    environment = EnvSettingsSource(Settings)()
+    environment = Variables(Settings)()
     for name, field in Settings.model_fields.items():
         if {name, str(field.validation_alias)} & environment.keys():
             places[name] = variable_of(name, field)
@@ -51,11 +54,12 @@ def explain(error: ValidationError) -> str:
 
 
 def _explain(location: list[str], errors: list[ErrorDetails], places: Mapping[str, str]) -> str:
-    message = worded(errors)
+    message, shape = worded(errors), SHAPES.get(errors[0]["type"], "")
     for length in range(len(location), 0, -1):
         if place := places.get(".".join(location[:length])):
             key = ".".join(location[length:])
-            return f"{place}{f' ({key})' if key else ''}: {message}"
+            hint = f"; write {shape}" if shape and place in os.environ else ""
+            return f"{place}{f' ({key})' if key else ''}: {message}{hint}"
     return f"the setting {'.'.join(location)} cannot be used: {message}"
 
 
@@ -95,10 +99,6 @@ def load_settings(**overrides: Any) -> Settings:  # noqa: ANN401 - values of any
             raise BadSettings(explain(error)) from error
     except ConfigError as error:
         raise BadSettings(str(error)) from error
-    except SettingsError as error:
-        raise BadInput(
-            f'{error}; write a list in a variable as ["a", "b"] and a table as {{"a": 1}}'
-        ) from error
     except OSError as error:
         raise BadInput(f"{error.filename} cannot be read: {error.strerror}") from error
     if settings.sources:

@@ -12,7 +12,7 @@ from activities.settings import Settings
 from client.cli.ask import ask
 from client.cli.config import markdown
 from client.configuration import load_settings
-from client.failures import BadInput
+from client.failures import BadInput, BadSettings
 from client.runs.options import AskOptions
 from client.runs.request import build_request, limits, with_options
 from tests.client.harness import inside
@@ -78,9 +78,17 @@ def test_config_check_refuses_names_that_do_not_exist(home: Path, text: str, nam
     assert named in ran.err
 
 
+@pytest.mark.parametrize(
+    ("variable", "value", "line"),
+    [
+        ("PRIVATE_PAGES", "10.1.0.0/16", '\'10.1.0.0/16\' is not a list; write ["a", "b"]'),
+        ("ROLES", "{x", "'{x' is not a table or object of keys; write {\"a\": 1}"),
+    ],
+)
 def test_a_variable_that_is_no_json_is_named_with_the_form_to_write(
-    home: Path, monkeypatch: pytest.MonkeyPatch
+    home: Path, monkeypatch: pytest.MonkeyPatch, variable: str, value: str, line: str
 ) -> None:
-    monkeypatch.setenv("DETERMINATOR_PRIVATE_PAGES", "10.1.0.0/16")
-    with pytest.raises(BadInput, match=r"private_pages.* write a list in a variable as \[\"a\", \"b\"\]"):
+    monkeypatch.setenv(f"DETERMINATOR_{variable}", value)
+    with pytest.raises(BadSettings) as refusal:
         load_settings()
+    assert str(refusal.value) == f"DETERMINATOR_{variable}: {line}"
