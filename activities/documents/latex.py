@@ -50,7 +50,8 @@ _HEADINGS = ("part", "chapter", "section", "subsection", "subsubsection", "parag
 _LEFT_OUT = (
     *("title", "author", "date", "maketitle", "thanks", "label", "ref", "eqref", "pageref"),
     *("cite", "citep", "citet", "citealp", "citealt", "citeauthor", "citeyear"),
-    *("autocite", "parencite", "textcite", "footcite"),
+    *("autocite", "parencite", "textcite", "footcite", "footnotemark"),
+    *("tiny", "scriptsize", "footnotesize", "small", "normalsize", "large", "Large", "LARGE", "huge", "Huge"),
 )
 """Commands that a text goes on without: what stands elsewhere, and what only a run of LaTeX knows."""
 _SCRIPTS = ("textsuperscript", "textsubscript")
@@ -107,7 +108,8 @@ def _text_context(*, of_value: bool) -> "LatexContextDb":
 
     words: dict[str, Any] = {name: sign.replace("%", "%%") for name, sign in _signs().items()}
     words |= dict.fromkeys((*_LEFT_OUT, *_RULES), "") | dict.fromkeys(_HEADINGS, heading)
-    words |= dict.fromkeys(_SCRIPTS, script_text) | {"and": "\\and ", "footnote": note}
+    words |= dict.fromkeys(_SCRIPTS, script_text)
+    words |= {"and": "\\and ", "footnote": note, "footnotetext": note}
     context = get_default_latex_context_db()
     context.add_context_category(
         "determinator",
@@ -200,14 +202,17 @@ def _walker() -> "tuple[type[LatexWalker], LatexContextDb]":
             return super().get_token(pos, include_brace_chars, environments, **options)
 
     context = get_default_latex_context_db()
-    context.add_context_category(
-        "documents", macros=[MacroSpec(name, "{") for name in ("thanks", *_SCRIPTS)], prepend=True
-    )
+    macros = [MacroSpec(name, "{") for name in ("thanks", *_SCRIPTS)]
+    macros += [MacroSpec("footnotemark", "["), MacroSpec("footnotetext", "[{")]
+    context.add_context_category("documents", macros=macros, prepend=True)
     return Walker, context
 
 
-def latex_text(value: str) -> str:
-    """Return the text that a value in LaTeX stands for; what is no LaTeX or a known macro is text."""
+def latex_text(value: str, *, with_notes: bool = False) -> str:
+    """Return the text that a value in LaTeX stands for; what is no LaTeX or a known macro is text.
+
+    `with_notes`: its footnotes follow it, each as a paragraph.
+    """
     if not re.search(r"[\\{}$~^]|--|``|''|[<&]", value):
         return " ".join(value.split())
     value = re.sub(r"^~(?=\S)", r"{\\textasciitilde}", value)
@@ -217,9 +222,10 @@ def latex_text(value: str) -> str:
         end = stop
     source = "".join((*pieces, _escape(value[end:])))
     _, context = _walker()
-    nodes = _reader(of_value=True).latex_to_text(source, tolerant_parsing=True, latex_context=context)
-    text = " ".join(nodes.split())
-    return plain(_with_superscripts(text).replace("{", "").replace("}", ""))
+    reader = _reader(of_value=True)
+    nodes = reader.latex_to_text(source, tolerant_parsing=True, latex_context=context)
+    texts = (" ".join(nodes.split()), *(reader.notes if with_notes else ()))
+    return "\n\n".join(plain(_with_superscripts(text).replace("{", "").replace("}", "")) for text in texts)
 
 
 def _escape(piece: str) -> str:

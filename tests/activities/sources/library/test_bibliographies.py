@@ -67,6 +67,17 @@ def test_a_text_in_latex_comes_out_as_it_is_printed(written: list[str]) -> None:
     assert fields(record)["abstract"] == " ".join(WRITTEN[word] for word in written)
 
 
+def test_a_footnote_of_an_abstract_follows_it_and_that_of_a_title_is_not_of_the_title() -> None:
+    entry = (
+        "@article{a, title={Risk in adults\\footnote{Funded by X.}},"
+        " abstract={Risk\\footnote{In adults, 10\\%.} fell {\\footnotesize again}\\footnotemark[1]."
+        "\\footnotetext[1]{Twice.}}}"
+    )
+    record = fields(bibtex(entry)[0])
+    assert record["title"] == "Risk in adults"
+    assert record["abstract"] == "Risk fell again.\n\nIn adults, 10%.\n\nTwice."
+
+
 def test_no_entry_of_bibtex_goes_without_a_word() -> None:
     records = bibtex(
         "@article{a, title={One}, abstract={First.}}\n"
