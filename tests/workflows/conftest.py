@@ -277,7 +277,7 @@ async def a_stage(store: Path) -> AsyncIterator[Stage]:
 @pytest.fixture
 def many_works(monkeypatch: pytest.MonkeyPatch) -> None:
     """Have the works of a run count as too many for one call to write all sections."""
-    monkeypatch.setattr("workflows.sections.drafting.MAX_WHOLE", 0)
+    monkeypatch.setattr("workflows.sections.drafting.MAX_FOR_ONE_CALL", 0)
 
 
 @pytest.fixture

@@ -42,7 +42,7 @@ def installed(monkeypatch: pytest.MonkeyPatch) -> list[int]:
 
     steps = {"count": CodeStep("count", count), "fail": CodeStep("fail", fail)}
     monkeypatch.setattr(own_step_activity, "code_steps", lambda: steps)
-    monkeypatch.setattr("workflows.graph.library.not_installed", lambda *_: ())
+    monkeypatch.setattr("workflows.graph.library.missing_parts", lambda *_: ())
     return given
 
 
