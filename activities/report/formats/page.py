@@ -332,16 +332,20 @@ class _Page:
             yield Bullets(tuple(rows))
 
     def _table(self, claims: Iterable[Claim]) -> Table:
-        """Show rows under their headings; the last column has the references of each."""
-        rows, head = list[tuple[Cell, ...]](), tuple[str, ...]()
-        for claim in claims:
+        """Show rows under their headings; the last column has the references of each.
+
+        Where all rows are general knowledge, the sign stands at the head of the table alone."""
+        rows, head, claims = list[tuple[Cell, ...]](), tuple[str, ...](), [*claims]
+        known = [claim.kind == "background" and not claim.letter for claim in claims]
+        for claim, is_general in zip(claims, known, strict=True):
             head = tuple(clean(name) for name, _ in claim.cells)
             first, *rest = (clean(field) for _, field in claim.cells)
             cite = Cite(()) if claim.letter else self.quotes.cite(claim, claim.text)
             (shown,) = self._sentence(claim)
             start = Cell((replace(shown, text=first, cite=Cite(())),))
-            is_general = claim.kind == "background" and not claim.letter
-            rows.append((start, *map(cell, rest), Cell((Run(GENERAL_SIGN) if is_general else cite,))))
+            sign = Run(GENERAL_SIGN) if is_general and not all(known) else cite
+            rows.append((start, *map(cell, rest), Cell((sign,))))
+        head = (f"{head[0]}{GENERAL_SIGN}", *head[1:]) if all(known) else head
         used, fields = filled((*head, _("Source")), rows)
         return Table(used, fields, wide=len(used) > WIDE)
 

@@ -243,6 +243,7 @@ def test_general_knowledge_is_marked_where_it_stands() -> None:
     letter = read.replace(text="The clinic keeps its records.", letter=True)
     text = words_of(report_of(grouped((SAID, read, unread), (row,), (letter,))))
     assert f"{known}\u2020." in text
+    assert "| Drug\u2020 | Rule |" in text
     assert text.count("\u2020") == 3, "the sentence, the row and the note that says what the sign means"
     assert "in no source that was read: \u201cThe clinic keeps its records.\u201d" in text
     assert "\u2020 General knowledge: no source that was read says so." in text
