@@ -38,8 +38,9 @@ def run_files(
 ) -> dict[str, bytes]:
     """Make the files by their names. A format or a chart that cannot be made is left out."""
     from activities.report.formats import render
+    from activities.report.formats.blocks import Group
+    from activities.report.formats.page import document
     from activities.report.formats.prose import iteration_text
-    from activities.report.formats.to_send import texts_to_send
     from activities.report.formats.works_table import searches_csv
 
     made: dict[str, bytes] = {"README.md": README.encode(), "searches.csv": searches_csv(report).encode()}
@@ -48,8 +49,10 @@ def run_files(
             made[FORMATS[name].file] = render(report, name)
         except DeterminatorError:  # its library is not installed
             continue
-    for place, text in enumerate(texts_to_send(report), 1):
-        made[f"to send{f' {place}' if place > 1 else ''}.txt"] = text.encode()
+    blocks = (block for chapter in document(report, drawn=False).chapters for block in chapter.blocks)
+    letters = (block for block in blocks if isinstance(block, Group) and block.kind == "letter")
+    for place, letter in enumerate(letters, 1):
+        made[f"to send{f' {place}' if place > 1 else ''}.txt"] = f"{letter.text}\n".encode()
     for part in parts_of(report):
         made |= part.files(report)
     for name in CHARTS:

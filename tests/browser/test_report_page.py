@@ -12,6 +12,7 @@ import pytest
 from playwright.sync_api import Browser, Page
 
 from activities.report.formats import render
+from tests.activities.report.test_forms import POINTS, PROPOSED, SAID, grouped, report_of
 from tests.activities.report.wide import RICH
 
 pytestmark = pytest.mark.browser
@@ -109,3 +110,15 @@ def test_print_has_every_quote_that_differs_from_its_claim_as_a_note_and_no_navi
     page.emulate_media(media="print")
     assert not shown(page)
     assert page.evaluate("getComputedStyle(document.querySelector('nav')).display") == "none"
+
+
+def test_a_letter_is_copied_with_its_lines_and_without_the_button(browser: Browser, tmp_path: Path) -> None:
+    name = PROPOSED.replace(text="Ann Reed", letter=True, begins=True)
+    lines = (name, name.replace(text="Mill Lane 3", line=True), *POINTS[:1])
+    (tmp_path / "report.html").write_bytes(render(report_of(grouped((SAID,), lines)), "html"))
+    page = browser.new_page()
+    page.goto((tmp_path / "report.html").as_uri())
+    page.evaluate("addEventListener('copy', e => { window.copied = e.clipboardData.getData('text/plain') })")
+    page.click(".copy")
+    assert page.evaluate("window.copied") == "Ann Reed\nMill Lane 3\n\n1. Point alpha is settled."
+    assert page.inner_text(".copy") == "Copied"

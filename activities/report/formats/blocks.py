@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from activities.contracts.evidence import Grade
 from activities.messages import ENGLISH, _
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, numbered
 
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
@@ -288,8 +288,29 @@ class Group:
     kind: Literal["passage", "candidate", "letter"] = "passage"
     """`letter`: a text that leaves the report as it stands."""
 
+    @property
+    def text(self) -> str:
+        """Its plain text: paragraphs, lists, and the fields of a table between tabs."""
+        return "\n\n".join("\n".join(_lines(block)) for block in self.blocks)
+
 
 Block: TypeAlias = Heading | Text | Bullets | Fields | Table | Figure | Code | References | Group
+
+
+def _lines(block: Block) -> Iterator[str]:
+    match block:
+        case Text():
+            yield _plain(block.parts)
+        case Bullets():
+            numbers = block.numbers or [0] * len(block.items)
+            yield from (f"{numbered(n)} {_plain(item)}" for n, item in zip(numbers, block.items, strict=True))
+        case Table():
+            rows = ([cell.text for cell in row] for row in block.rows)
+            yield from map("\t".join, (block.head, *rows))
+
+
+def _plain(parts: Parts) -> str:
+    return "".join(f"{space_before(part)}{part.text}" for part in parts).removeprefix(" ")
 
 
 ChapterKind: TypeAlias = Literal["plain", "answer", "folded", "screen"]

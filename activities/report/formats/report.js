@@ -23,16 +23,22 @@ for (const table of document.querySelectorAll("table.sortable")) {
   });
 }
 for (const letter of document.querySelectorAll("blockquote.letter")) {
-  const button = document.createElement("button"), { copy, copied } = letter.dataset;
+  const button = document.createElement("button"), { copy, copied, text } = letter.dataset;
   button.type = "button";
   button.className = "copy";
   button.textContent = copy;
+  const put = (event) => {
+    event.clipboardData.setData("text/plain", text);
+    event.clipboardData.setData("text/html", letter.innerHTML);
+    event.preventDefault();
+  };
   button.addEventListener("click", () => {
-    const selection = getSelection();
-    selection.selectAllChildren(letter);
-    // with its tables and bold print, also from a file, where the clipboard of a page is closed
+    // a file has no other clipboard, and some browsers copy nothing where nothing is selected
+    getSelection().selectAllChildren(letter);
+    document.addEventListener("copy", put, { once: true });
     if (document.execCommand("copy")) button.textContent = copied;
-    selection.removeAllRanges();
+    document.removeEventListener("copy", put);
+    getSelection().removeAllRanges();
   });
   letter.before(button);
 }
