@@ -13,7 +13,7 @@ from activities.contracts.candidates import LOOK_UP_ATTEMPTS, CandidateLookUp, L
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
 from activities.sources.base import Source
-from activities.sources.http.cache import forgotten_when_malformed
+from activities.sources.http.cache import forget_when_malformed
 
 
 class CandidateActivities:
@@ -25,7 +25,7 @@ class CandidateActivities:
     async def look_up_candidate(self, step: CandidateLookUp) -> LookedUp:
         """Ask the permitted sources and store what they say; see `activities.candidates.lookup`."""
         async with reporting_errors("look_up_failed", run_id=step.run_id, name=step.name):
-            async with forgotten_when_malformed():
+            async with forget_when_malformed():
                 result = await look_up(step, self._sources)
                 failure = result.temporary_failure
                 if failure is not None and activity.info().attempt < LOOK_UP_ATTEMPTS:

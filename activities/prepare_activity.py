@@ -19,7 +19,7 @@ from activities.profiles.loader import load_profile, profile_names
 from activities.settings import Settings
 from activities.sources.base import Source
 from activities.sources.library.source import LibrarySource, info_of
-from activities.sources.registry import declared_info, options, unreachable, why_closed
+from activities.sources.registry import declared_info, options, unreachable_sources, why_closed
 from activities.text.language import language_of_question
 
 
@@ -78,7 +78,7 @@ class PrepareActivities:
             for option in options
             if option.enabled and (address := getattr(self._sources[option.info.name], "address", ""))
         }
-        reasons = await unreachable(addresses)
+        reasons = await unreachable_sources(addresses)
         return tuple(
             option.replace(enabled=False, reason=reasons[option.info.name], fault="unreachable")
             if option.info.name in reasons

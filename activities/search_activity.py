@@ -30,7 +30,7 @@ from activities.roles.selection import without_duplicates
 from activities.sources.base import Lister, Listing, Reading, Source, exchanges_of, reporting, unread_note
 from activities.sources.choice import best_first
 from activities.sources.filters import in_years
-from activities.sources.http.cache import forgotten_when_malformed, no_older_than
+from activities.sources.http.cache import forget_when_malformed, no_older_than
 from activities.sources.http.client import source_clock
 from activities.sources.library.source import WHOLE
 from activities.sources.publication import read_marks
@@ -115,7 +115,7 @@ class SearchActivities:
         with source_clock(task.seconds) as clock, no_older_than(task.max_age):
             while True:
                 try:
-                    async with forgotten_when_malformed():
+                    async with forget_when_malformed():
                         answer = await anext(exchanges, None)
                 except SourceError as error:
                     if not hits.kept or (clock.seconds_left != 0.0 and _can_retry(task, error)):
@@ -193,7 +193,7 @@ class SearchActivities:
 
     async def _list(self, source: Lister, task: SearchTask) -> Listing:
         with source_clock(task.seconds), no_older_than(task.max_age):
-            async with forgotten_when_malformed():
+            async with forget_when_malformed():
                 return await source.list_results(self._narrowed(task))
 
     async def _keep(

@@ -87,7 +87,7 @@ class Library:
         found, _ = self.index.search(question, FOUND)
         step = WriteInput(run_id="benchmark", question=question, profile=self.profile)
         draft = write(step, [item.document for item in found])
-        return Asked(question, right, said, draft.passages, self.index.absent(question))
+        return Asked(question, right, said, draft.passages, self.index.absent_words(question))
 
     def has(self, word: str) -> bool:
         """Tell whether a text has a word, letter by letter, alone or as an end of a longer one."""

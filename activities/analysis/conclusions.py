@@ -59,7 +59,7 @@ def conclude(appraisal: Appraisal, works: Mapping[str, WorkFacts]) -> tuple[Conc
         subject = proposal if proposal is not None else effects[0]
         units = {_key(effect.unit) for effect in effects if "mean" in effect.figures}
         natural = len(units) == 1 and units != {""}
-        studies = [_appraised(effect, works[effect.evidence_id], natural=natural) for effect in effects]
+        studies = [_appraise(effect, works[effect.evidence_id], natural=natural) for effect in effects]
         is_asked = proposal.asked if proposal is not None else not proposals
         names = subject.outcome, subject.group, subject.comparator
         conclusions.append(_conclusion(*names, studies, proposal, is_asked=is_asked))
@@ -88,7 +88,7 @@ def _conclusion(
     trials = any(work.facts.randomized for work in works)
     works = [work.replace(counted=work.facts.randomized or not trials) for work in works]
     counted_works = [work for work in works if work.counted]
-    pool, figure = _pooled(counted_works)
+    pool, figure = _pool_works(counted_works)
     start, concerns, certainty = certainty_of(counted_works, pool)
     by_effects = by_effects_of(counted_works, figure)
     direction = by_effects
@@ -121,7 +121,7 @@ def is_refuted(conclusion: Conclusion) -> bool:
 # the works
 
 
-def _appraised(study_effect: StudyEffect, facts: WorkFacts, *, natural: bool) -> AppraisedWork:
+def _appraise(study_effect: StudyEffect, facts: WorkFacts, *, natural: bool) -> AppraisedWork:
     quotes = [support.quote for support in study_effect.support]
     numbers = figures.read_effect(
         study_effect.figures,
@@ -211,7 +211,7 @@ def _poolable_groups(works: Iterable[AppraisedWork]) -> list[list[AppraisedWork]
     return list(groups.values())
 
 
-def _pooled(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure | None]:
+def _pool_works(works: Sequence[AppraisedWork]) -> tuple[Pool | None, PooledFigure | None]:
     """Return the pool with the most works, where it has at least half of the people.
 
     None where the library is not installed."""

@@ -160,7 +160,7 @@ def read_effect(
                 numbers[field] = number
     n = numbers.get("n")
     n = n if n is not None and n == int(n) and n >= 1 else None
-    effect = _of_interval(figures.get("measure", ""), numbers, quotes)
+    effect = _effect_in_quotes(figures.get("measure", ""), numbers, quotes)
     if effect is None and all(field in numbers for field in INTERVAL):
         missing.append("estimate")
     sizes = _sizes(numbers, n) if effect is None else {}
@@ -168,11 +168,11 @@ def read_effect(
     numbers |= sizes
     arms = groups_of(Arms, numbers, ARM_FIELDS)
     shares = groups_of(Shares, numbers, SHARES) if effect is None and arms is None else None
-    arms = _of_shares(shares) if shares else arms
+    arms = _arms_of_shares(shares) if shares else arms
     if arms is not None and not clustered:
         effect = _with_arms(arms, effect)
     elif effect is None and not halves and (means := groups_of(Means, _with_deviations(numbers), MEANS)):
-        effect = of_means(means, natural=natural)
+        effect = effect_of_means(means, natural=natural)
     total, control = numbers.get("total"), numbers.get("control_total")
     people = int(total + control) if total and control else int(n) if n else None
     if effect is not None:
@@ -185,7 +185,7 @@ def read_effect(
     )
 
 
-def of_means(means: Means, *, natural: bool = False) -> Effect:
+def effect_of_means(means: Means, *, natural: bool = False) -> Effect:
     """Return Hedges' standardised mean difference with its interval (Cochrane's handbook, 6.5.1 and 10.3.1).
 
     Means of different scales can be pooled. `natural`: return the mean difference in the unit of the means
@@ -202,11 +202,11 @@ def of_means(means: Means, *, natural: bool = False) -> Effect:
     return _effect("SMD", value, value - half, value + half)
 
 
-def of_studies(measure: Measure, numbers: Sequence[float], size: int) -> Interval:
+def interval_of_studies(measure: Measure, numbers: Sequence[float], size: int) -> Interval:
     """Return a measure of two groups with its 95 % interval, or that of several studies, pooled.
 
     `size`: how many numbers a study has. Raises NotUsable, ValueError and NotInstalled."""
-    studies = [_of_groups(measure, numbers[start : start + size]) for start in range(0, len(numbers), size)]
+    studies = [_effect_of(measure, numbers[start : start + size]) for start in range(0, len(numbers), size)]
     if len(studies) == 1:
         (effect,) = studies
         return study_interval(effect, point_of(effect), effect.level)
@@ -215,7 +215,7 @@ def of_studies(measure: Measure, numbers: Sequence[float], size: int) -> Interva
     return random_effect(measure, [point_of(effect) for effect in studies])
 
 
-def _of_groups(measure: Measure, numbers: Sequence[float]) -> Effect:
+def _effect_of(measure: Measure, numbers: Sequence[float]) -> Effect:
     """Return a measure of two groups (Cochrane's handbook, 6.4 and 6.5.1.1).
 
     Of a mean difference the mean, standard deviation and participants of each group, of any other its events
@@ -223,7 +223,7 @@ def _of_groups(measure: Measure, numbers: Sequence[float]) -> Effect:
     NotUsable where no group, or each whole group, had an event, and ValueError for groups that cannot be."""
     if measure == "MD":
         means = Means.model_validate(dict(zip(MEANS, numbers, strict=True)))
-        return of_means(means, natural=True)
+        return effect_of_means(means, natural=True)
     arms = Arms.model_validate(dict(zip(ARM_FIELDS, numbers, strict=True)))
     return Effect(study="", outcome="", measure=measure, arms=arms)
 
@@ -240,14 +240,14 @@ def value_of(text: str, numbers: frozenset[Decimal]) -> Decimal | None:
     return next((value for value in number.signed if value in numbers), None) if number else None
 
 
-def _of_interval(measure: str, numbers: Mapping[str, Decimal], quotes: Sequence[str]) -> Effect | None:
+def _effect_in_quotes(measure: str, numbers: Mapping[str, Decimal], quotes: Sequence[str]) -> Effect | None:
     """Return the estimate with its interval, where a sentence has them beside each other."""
-    effect = of_interval(measure, numbers)
+    effect = effect_of_interval(measure, numbers)
     is_beside = effect and any(has_interval(quote, *(numbers[name] for name in INTERVAL)) for quote in quotes)
     return effect if is_beside else None
 
 
-def of_interval(measure: str, numbers: Mapping[str, Decimal]) -> Effect | None:
+def effect_of_interval(measure: str, numbers: Mapping[str, Decimal]) -> Effect | None:
     """Return the effect of an estimate with its interval; None without them, or where no measure is named."""
     if any(field not in numbers for field in INTERVAL):
         return None
@@ -269,14 +269,14 @@ def _with_arms(arms: Arms, effect: Effect | None) -> Effect:
     if effect is None or effect.measure in ("HR", "MD", "SMD"):
         return by_events
     with_arms = effect.replace(arms=arms)
-    swapped = Arms(
+    swapped_arms = Arms(
         events=arms.control_events,
         total=arms.control_total,
         control_events=arms.events,
         control_total=arms.total,
     )
     try:
-        is_same = agrees_with_counts(with_arms) or agrees_with_counts(effect.replace(arms=swapped))
+        is_same = agrees_with_counts(with_arms) or agrees_with_counts(effect.replace(arms=swapped_arms))
     except NotUsable:
         return by_events
     return by_events if is_same else with_arms
@@ -290,7 +290,7 @@ def _is_usable(effect: Effect) -> bool:
         return False
 
 
-def _of_shares(shares: Shares) -> Arms:
+def _arms_of_shares(shares: Shares) -> Arms:
     return Arms(
         events=round(shares.percent * shares.total / 100),
         total=shares.total,

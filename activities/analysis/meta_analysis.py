@@ -108,7 +108,7 @@ def with_text(analysis: Analysis) -> Analysis:
     if (generated := analysis.generated) is not None:
         if (result := interval_of(generated)) is not None:
             text = _("A generated program: {result}, no effect at {null}: {verdict}.")
-            verdict = of_generated(generated, analysis.expected)
+            verdict = generated_verdict(generated, analysis.expected)
             null = decimals(f"{generated.null:g}")
             findings.append(
                 text.format(result=interval_text(result), null=null, verdict=_(VERDICTS[verdict]))
@@ -189,7 +189,7 @@ def _findings(pools: Sequence[Pool], expected: Expected) -> Iterator[str]:
                 "high": decimals(digits(prediction.high)),
             }
             text += _(", prediction interval {low} to {high}").format(**ends)
-        yield f"{text}: {_(VERDICTS[of_pool(pool, expected)])}."
+        yield f"{text}: {_(VERDICTS[pool_verdict(pool, expected)])}."
 
 
 def _limitations(pools: Sequence[Pool]) -> Iterator[str]:
@@ -221,7 +221,7 @@ def verdict_of(interval: Interval, null: float, expected: Expected) -> Verdict:
     return "SUPPORTED" if below == (expected == "lower") else "REFUTED"
 
 
-def of_pool(pool: Pool, expected: Expected) -> Verdict:
+def pool_verdict(pool: Pool, expected: Expected) -> Verdict:
     null = no_effect(pool.measure)
     side = pool.random.estimate < null
     if any((omission.result.estimate < null) != side for omission in pool.left_out):
@@ -247,17 +247,17 @@ def overall_verdict(
 
     That of its pools when those that are conclusive agree, the first one's confidence with it. Without a
     pool, that of a generated program's interval, without a confidence."""
-    conclusive = [(verdict, pool) for pool in pools if (verdict := of_pool(pool, expected)) != "INCONCLUSIVE"]
-    if conclusive:
-        if len({verdict for verdict, _ in conclusive}) > 1:
+    pairs = [(verdict, pool) for pool in pools if (verdict := pool_verdict(pool, expected)) != "INCONCLUSIVE"]
+    if pairs:
+        if len({verdict for verdict, _ in pairs}) > 1:
             return "INCONCLUSIVE", None
-        return conclusive[0][0], confidence_of(conclusive[0][1])
+        return pairs[0][0], confidence_of(pairs[0][1])
     if pools or generated is None:
         return "INCONCLUSIVE", None
-    return of_generated(generated, expected), None
+    return generated_verdict(generated, expected), None
 
 
-def of_generated(generated: GeneratedAnalysis, expected: Expected) -> Verdict:
+def generated_verdict(generated: GeneratedAnalysis, expected: Expected) -> Verdict:
     result = interval_of(generated)
     return "INCONCLUSIVE" if result is None else verdict_of(result, generated.null, expected)
 

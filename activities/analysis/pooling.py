@@ -64,7 +64,7 @@ def pool_all(
     pools: list[Pool] = []
     not_pooled: list[NotPooled] = []
     for (_, measure), members in groups.items():
-        usable: list[tuple[Effect, Point]] = []
+        studies: list[tuple[Effect, Point]] = []
         seen: set[str] = set()
         for effect in members:
             name = effect.evidence_id or effect.study.casefold()
@@ -79,16 +79,16 @@ def pool_all(
                 continue
             seen.add(name)
             twin = next(
-                (pooled_effect for pooled_effect, _ in usable if is_one_cohort(pooled_effect, effect)), None
+                (pooled_effect for pooled_effect, _ in studies if is_one_cohort(pooled_effect, effect)), None
             )
             if twin is not None:
                 not_pooled.append(NotPooled(effect=effect, reason="same_cohort", same_as=twin.study))
                 continue
-            usable.append((effect, point))
-        if len(usable) < MIN_STUDIES:
-            not_pooled += [NotPooled(effect=effect, reason="only_one_study") for effect, _ in usable]
+            studies.append((effect, point))
+        if len(studies) < MIN_STUDIES:
+            not_pooled += [NotPooled(effect=effect, reason="only_one_study") for effect, _ in studies]
             continue
-        pools.append(pool(members[0].outcome, measure, usable, estimator))
+        pools.append(pool(members[0].outcome, measure, studies, estimator))
     return tuple(pools), tuple(not_pooled)
 
 

@@ -53,7 +53,7 @@ def run_generated(program: Program, effects: Sequence[Effect]) -> GeneratedAnaly
     analysis = run_program(program.code, inputs).replace(method=program.method)
     if analysis.failed or analysis.estimate is None:
         return analysis
-    rerun = run_program(program.code, [shifted(effect) for effect in inputs])
+    rerun = run_program(program.code, [shift_effect(effect) for effect in inputs])
     is_constant = not rerun.failed and _numbers(rerun) == _numbers(analysis)
     return analysis.replace(failed=NOT_COMPUTED) if is_constant else analysis
 
@@ -63,7 +63,7 @@ def _numbers(analysis: GeneratedAnalysis) -> tuple[float | None, float | None, f
     return (analysis.estimate, analysis.low, analysis.high)
 
 
-def shifted(effect: Effect) -> Effect:
+def shift_effect(effect: Effect) -> Effect:
     """Return the effect with other numbers that are as possible as its own."""
 
     def shift(value: float | None) -> float | None:
@@ -93,13 +93,13 @@ def bwrap() -> str:
             "bubblewrap (bwrap) is",
             "install it with the system's package manager, as in `apt install bubblewrap`",
         )
-    if problem := _unusable(path):
+    if problem := _problem_of(path):
         raise NotInstalled("a working bubblewrap is", f"it answers: {problem}")
     return path
 
 
 @cache
-def _unusable(path: str) -> str:
+def _problem_of(path: str) -> str:
     """Tell why bubblewrap makes no sandbox here; empty when it does."""
     command = [path, "--unshare-all", "--ro-bind", "/", "/", "true"]
     probe = run(command, capture_output=True, timeout=30)

@@ -39,9 +39,9 @@ def point_of(effect: Effect) -> Point:
     """Return the effect on the pooled scale.
 
     Raises NotUsable."""
-    if (arms := _counted(effect)) is not None:
-        return _of_counts(effect.measure, arms)
-    return _of_interval(effect)
+    if (arms := _counted_arms(effect)) is not None:
+        return _point_of_counts(effect.measure, arms)
+    return _point_of_interval(effect)
 
 
 def study_interval(effect: Effect, point: Point, level: float) -> Interval:
@@ -50,7 +50,7 @@ def study_interval(effect: Effect, point: Point, level: float) -> Interval:
     As its work states it where the point is from that, so that a reader finds the same digits in the work;
     else computed."""
     estimate, low, high = effect.estimate, effect.low, effect.high
-    is_stated = _counted(effect) is None and effect.level == level
+    is_stated = _counted_arms(effect) is None and effect.level == level
     if is_stated and estimate is not None and low is not None and high is not None:
         return Interval(estimate=estimate, low=low, high=high)
     z = NormalDist().inv_cdf(0.5 + level / 2)
@@ -87,7 +87,7 @@ def _cells(arms: Arms) -> tuple[int, int, int, int]:
     return arms.events, without[0], arms.control_events, without[1]
 
 
-def _counted(effect: Effect) -> Arms | None:
+def _counted_arms(effect: Effect) -> Arms | None:
     """Return the groups that the point is computed from.
 
     A hazard ratio and a difference of means have none."""
@@ -130,7 +130,7 @@ def side_of(result: Interval, null: float) -> EffectDirection:
     return "lower" if result.high < null else "no_difference"
 
 
-def _of_counts(measure: Measure, arms: Arms) -> Point:
+def _point_of_counts(measure: Measure, arms: Arms) -> Point:
     if arms.events > arms.total or arms.control_events > arms.control_total:
         raise NotUsable("impossible_counts")
     a, b, c, d = map(float, _cells(arms))
@@ -150,7 +150,7 @@ def _of_counts(measure: Measure, arms: Arms) -> Point:
     return Point(difference, a * b / n**3 + c * d / m**3)
 
 
-def _of_interval(effect: Effect) -> Point:
+def _point_of_interval(effect: Effect) -> Point:
     if effect.estimate is None or effect.low is None or effect.high is None:
         raise NotUsable("no_uncertainty")
     value = to_scale(effect.measure, effect.estimate)
@@ -168,6 +168,6 @@ def agrees_with_counts(effect: Effect) -> bool:
     """Tell whether a printed estimate is near that of the counts; true where there is not both."""
     if effect.arms is None or effect.estimate is None or effect.measure not in ("OR", "RR", "RD"):
         return True
-    point = _of_counts(effect.measure, effect.arms)
+    point = _point_of_counts(effect.measure, effect.arms)
     distance = abs(to_scale(effect.measure, effect.estimate) - point.value)
     return distance <= MAX_DISAGREEMENT * math.sqrt(point.variance)

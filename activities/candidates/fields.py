@@ -42,7 +42,7 @@ ANSWERS = {name: field.sources for name, field in FIELDS.items() if field.source
 SOURCES = tuple(dict.fromkeys(source for sources in ANSWERS.values() for source in sources))
 
 
-def unanswered(names: Collection[str]) -> tuple[CandidateField, ...]:
+def unanswered_fields(names: Collection[str]) -> tuple[CandidateField, ...]:
     """Return the fields of a failed look-up, with the sources that were to be asked."""
     fields = []
     for name, sources in ANSWERS.items():
@@ -70,7 +70,7 @@ STOPPED_TRIALS = ("TERMINATED", "WITHDRAWN", "SUSPENDED")
 """https://clinicaltrials.gov/data-api/about-api/study-data-structure, overall status"""
 
 
-def of_application(facts: Mapping[str, str]) -> RegulatoryCode | None:
+def application_code(facts: Mapping[str, str]) -> RegulatoryCode | None:
     """Return the code of a Drugs@FDA application; None when it was not approved."""
     approval = facts.get("approval_status", "")
     if approval == "tentatively approved":
@@ -81,7 +81,7 @@ def of_application(facts: Mapping[str, str]) -> RegulatoryCode | None:
     return "discontinued" if statuses and all(part == "Discontinued" for part in statuses) else "approved"
 
 
-def of_molecule(facts: Mapping[str, str]) -> RegulatoryCode | None:
+def molecule_code(facts: Mapping[str, str]) -> RegulatoryCode | None:
     if facts.get("withdrawn"):
         return "withdrawn"
     try:

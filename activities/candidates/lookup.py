@@ -23,19 +23,19 @@ from activities.contracts.candidates import (
 from activities.contracts.errors import SourceError, TooSlow
 from activities.contracts.evidence import Evidence, Filters, Query
 from activities.sources.base import Source, exchanges_of
-from activities.text.entities import of_kind, resolve
+from activities.text.entities import entities_of_kind, resolve
 
 SOURCE_SECONDS = 35.0
 """The longest that one source is waited for, its rate included. Two are asked one after the other, so that
 the answers of the others are stored before the activity's own time-out."""
-LABELS = 10
-APPLICATIONS = 20
-TRIALS_ASKED = 20
-PROTEINS = 4
+MAX_LABELS = 10
+MAX_APPLICATIONS = 20
+MAX_TRIALS = 20
+MAX_PROTEINS = 4
 """Targets whose function and pathways are asked for; a drug's first targets are its main ones."""
-PATHS = 20
+MAX_PATHS = 20
 """Paths of a knowledge graph that are asked for."""
-SYNONYMS = 4
+MAX_SYNONYMS = 4
 """Other names of a disease that trials are looked for by."""
 
 
@@ -84,10 +84,10 @@ async def look_up(step: CandidateLookUp, sources: Mapping[str, Source]) -> LookU
     """Ask every permitted source at the same time. `sources`: all that the worker has, by name."""
     asker = _Asker({name: sources[name] for name in step.sources if name in sources and name in SOURCES})
     name = preferred_name(step)
-    diseases = of_kind(step.question, ("disease", "phenotype"))
+    diseases = entities_of_kind(step.question, ("disease", "phenotype"))
     regulator, trials, molecule = await asyncio.gather(
         _regulator(asker, name, frozenset(entity.id for entity in diseases)),
-        _trials(asker, name, [(e.name, *e.synonyms[:SYNONYMS]) for e in diseases]),
+        _trials(asker, name, [(e.name, *e.synonyms[:MAX_SYNONYMS]) for e in diseases]),
         _molecule(asker, name),
     )
     entries: dict[CandidateFieldName, list[FieldEntry]] = {name: [] for name in ANSWERS}
@@ -131,12 +131,12 @@ async def _regulator(asker: _Asker, name: str, diseases: frozenset[str]) -> Part
     """openFDA: labels, applications, reported reactions."""
     query = f'openfda.generic_name:"{name}" OR openfda.brand_name:"{name}"'
     labels, applications, reports = await asyncio.gather(
-        asker.ask("openfda", query, LABELS, endpoint="label"),
-        asker.ask("openfda", query, APPLICATIONS, endpoint="drugsfda"),
+        asker.ask("openfda", query, MAX_LABELS, endpoint="label"),
+        asker.ask("openfda", query, MAX_APPLICATIONS, endpoint="drugsfda"),
         asker.ask("openfda", name, 1, endpoint="event"),
     )
-    label = reading.best_label(reading.of_drug(labels, name))
-    approvals = list(reading.applications(reading.of_drug(applications, name)))
+    label = reading.best_label(reading.records_of_drug(labels, name))
+    approvals = list(reading.applications(reading.records_of_drug(applications, name)))
     part: Part = {"regulatory": approvals, "safety": []}
     if label is not None:
         part["mechanism"] = list(reading.label_mechanism(label))
@@ -153,36 +153,38 @@ async def _trials(asker: _Asker, name: str, diseases: Iterable[tuple[str, ...]])
     names = [f'"{synonym}"' for disease in diseases for synonym in disease]
     options = {"intervention": f'"{name}"', "condition": " OR ".join(dict.fromkeys(names))}
     stopped_options = options | {"trial_status": ",".join(STOPPED_TRIALS)}
-    relevant, stopped = await asyncio.gather(
-        asker.ask("clinicaltrials", "", TRIALS_ASKED, **options),
-        asker.ask("clinicaltrials", "", TRIALS_ASKED, **stopped_options),
+    relevant_trials, stopped_trials = await asyncio.gather(
+        asker.ask("clinicaltrials", "", MAX_TRIALS, **options),
+        asker.ask("clinicaltrials", "", MAX_TRIALS, **stopped_options),
     )
-    return {"trials": reading.trials([*stopped, *relevant], name)}
+    return {"trials": reading.trials([*stopped_trials, *relevant_trials], name)}
 
 
 async def _molecule(asker: _Asker, name: str) -> Part:
     """Ask ChEMBL, Open Targets and a knowledge graph for mechanism and targets, then UniProt and Reactome."""
-    curated, platform, paths = await asyncio.gather(
-        asker.ask("chembl", name, 200), asker.ask("opentargets", name, 20), asker.ask("neo4j", name, PATHS)
+    chembl, platform, paths = await asyncio.gather(
+        asker.ask("chembl", name, 200),
+        asker.ask("opentargets", name, 20),
+        asker.ask("neo4j", name, MAX_PATHS),
     )
-    molecules = [record for record in curated if "max_phase" in record.facts or "synonyms" in record.facts]
-    proteins = reading.accessions([*curated, *platform])[:PROTEINS]
+    molecules = [record for record in chembl if "max_phase" in record.facts or "synonyms" in record.facts]
+    proteins = reading.accessions([*chembl, *platform])[:MAX_PROTEINS]
     entries: list[Evidence] = []
     routes: list[list[Evidence]] = []
     if proteins:
         query = " OR ".join(f"accession:{accession}" for accession in proteins)
         entries, *routes = await asyncio.gather(
-            asker.ask("uniprot", query, PROTEINS),
-            *(asker.ask("reactome", accession, reading.PATHWAYS) for accession in proteins),
+            asker.ask("uniprot", query, MAX_PROTEINS),
+            *(asker.ask("reactome", accession, reading.MAX_PATHWAYS) for accession in proteins),
         )
-    targets = [record for record in curated if "target" in record.facts]
+    targets = [record for record in chembl if "target" in record.facts]
     by_target = {path.facts["target"]: path for path in paths if "target" in path.facts}
     by_name = {e.text: e for route in routes for e in reading.facts(route, "pathway", stable_id="stable_id")}
     return {
         "names": list(reading.facts(molecules, "synonyms")),
-        "mechanism": list(reading.facts([*curated, *platform], "mechanism", action="action_type")),
+        "mechanism": list(reading.facts([*chembl, *platform], "mechanism", action="action_type")),
         "targets": list(reading.targets([*targets, *platform, *entries, *by_target.values()])),
-        "pathways": list(by_name.values())[: reading.PATHWAYS],
+        "pathways": list(by_name.values())[: reading.MAX_PATHWAYS],
         "indications": list(reading.facts(platform, "approved_for")),
         "regulatory": list(reading.phases(molecules[:1])),
         "safety": list(reading.warnings([*molecules, *platform])),

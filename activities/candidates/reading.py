@@ -8,23 +8,23 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from activities.candidates.fields import STOPPED_TRIALS, of_application, of_molecule
+from activities.candidates.fields import STOPPED_TRIALS, application_code, molecule_code
 from activities.contracts.candidates import FieldEntry
 from activities.contracts.evidence import Evidence, Support
 from activities.credentials import redacted
 from activities.sources.drug_names import is_name_of
 from activities.sources.openfda import SECTIONS
-from activities.text.entities import names_drug, of_kind
+from activities.text.entities import entities_of_kind, names_drug
 from activities.text.normal_form import MIN_QUOTE_CHARS
 from activities.text.sentences import NOT_STUDIES
 
-LONGEST = 420
+MAX_QUOTE_CHARS = 420
 """Characters of a quote at most."""
-TRIALS = 8
+MAX_TRIALS = 8
 """Trials that are listed: stopped ones first, then those with results, then the later phases."""
-REACTIONS = 6
-APPLICATIONS = 3
-PATHWAYS = 8
+MAX_REACTIONS = 6
+MAX_APPLICATIONS = 3
+MAX_PATHWAYS = 8
 
 _HEADINGS = frozenset(SECTIONS.values())
 _HEADING = re.compile(rf"^\d+(?:\.\d+)*\s+(?:{'|'.join(SECTIONS.values())})\s+", re.IGNORECASE)
@@ -32,15 +32,15 @@ _HEADING = re.compile(rf"^\d+(?:\.\d+)*\s+(?:{'|'.join(SECTIONS.values())})\s+",
 _SENTENCE_END = re.compile(r"(?<=[.;])\s")
 
 
-def shortened(text: str) -> str:
+def shorten(text: str) -> str:
     """Return the beginning of a text, cut after a sentence where one ends in time, else between words.
 
     What comes out stands in the text as it is.
     """
-    if len(text) <= LONGEST:
+    if len(text) <= MAX_QUOTE_CHARS:
         return text.strip()
-    ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, LONGEST)]
-    return text[: ends[-1]].strip() if ends else text[:LONGEST].rsplit(" ", 1)[0].strip()
+    ends = [match.start() for match in _SENTENCE_END.finditer(text, 0, MAX_QUOTE_CHARS)]
+    return text[: ends[-1]].strip() if ends else text[:MAX_QUOTE_CHARS].rsplit(" ", 1)[0].strip()
 
 
 def section_of(label: Evidence, field: str) -> str:
@@ -67,7 +67,7 @@ def _entry(record: Evidence, text: str, quote: str = "", code: str = "", **value
 
 
 def _section_entry(label: Evidence, text: str, code: str = "") -> FieldEntry:
-    quote = shortened(text)
+    quote = shorten(text)
     return _entry(label, without_heading(quote), quote, code)
 
 
@@ -76,7 +76,7 @@ def without_heading(text: str) -> str:
     return _HEADING.sub("", text, count=1)
 
 
-def of_drug(records: Iterable[Evidence], name: str) -> list[Evidence]:
+def records_of_drug(records: Iterable[Evidence], name: str) -> list[Evidence]:
     """Return the records that are about this very drug.
 
     The names in their facts say so, else their title: a label of a combination is not one of its parts.
@@ -125,7 +125,7 @@ def targets(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
         yield _entry(
             record,
             name,
-            shortened(function.split("\n\n")[0].removeprefix("Function: ")) if function else "",
+            shorten(function.split("\n\n")[0].removeprefix("Function: ")) if function else "",
             genes=record.facts.get("genes", ""),
             accessions=record.facts.get("accessions", "") or record.facts.get("accession", ""),
         )
@@ -142,20 +142,20 @@ def indications(label: Evidence, diseases: frozenset[str]) -> Iterator[FieldEntr
     `diseases`: ids of `activities.text.entities`.
     """
     if text := section_of(label, "indications_and_usage") or section_of(label, "purpose"):
-        named_ids = {entity.id for entity in of_kind(text, ("disease",))}
+        named_ids = {entity.id for entity in entities_of_kind(text, ("disease",))}
         yield _section_entry(label, text, "names_disease_asked" if named_ids & diseases else "")
 
 
 def application_order(record: Evidence) -> tuple[bool, bool, str]:
     """Sort applications: approved ones first, then those of new drugs before generics, then by date."""
     number, date = record.facts.get("application_number", ""), record.facts.get("approval_date", "9")
-    return of_application(record.facts) != "approved", number.startswith("ANDA"), date
+    return application_code(record.facts) != "approved", number.startswith("ANDA"), date
 
 
 def applications(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """Approvals of Drugs@FDA: new drug and biologics applications before generics, the earliest first."""
-    pairs = [(code, r) for r in sorted(records, key=application_order) if (code := of_application(r.facts))]
-    for code, record in pairs[:APPLICATIONS]:
+    pairs = [(code, r) for r in sorted(records, key=application_order) if (code := application_code(r.facts))]
+    for code, record in pairs[:MAX_APPLICATIONS]:
         number, date = record.facts.get("application_number", ""), record.facts.get("approval_date", "")
         yield _entry(record, number, code=code, authority="FDA", application=number, date=date)
 
@@ -174,12 +174,12 @@ def label_entry(label: Evidence) -> FieldEntry:
 def phases(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     for record in records:
         facts = record.facts
-        if code := of_molecule(facts):
+        if code := molecule_code(facts):
             phase, date = facts.get("max_phase", ""), facts.get("first_approval", "")
             yield _entry(record, record.title, code=code, phase=phase, date=date)
 
 
-def of_trial(record: Evidence, name: str) -> bool:
+def is_trial_of(record: Evidence, name: str) -> bool:
     """Tell whether a registration is of a trial of this drug: its title or its interventions name it."""
     text = f"{record.title}\n{record.facts.get('interventions', '')}"
     return names_drug(text, name)
@@ -190,7 +190,7 @@ def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
     by_nct: dict[str, FieldEntry] = {}
     for record in records:
         facts, nct = record.facts, record.facts.get("nct", "")
-        if not nct or nct in by_nct or not of_trial(record, name):
+        if not nct or nct in by_nct or not is_trial_of(record, name):
             continue
         reason = facts.get("why_stopped", "")
         by_nct[nct] = _entry(
@@ -205,7 +205,7 @@ def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
             enrollment=facts.get("enrollment", ""),
             conditions=facts.get("conditions", ""),
         )
-    return sorted(by_nct.values(), key=trial_order)[:TRIALS]
+    return sorted(by_nct.values(), key=trial_order)[:MAX_TRIALS]
 
 
 def trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:
@@ -229,7 +229,7 @@ def label_safety(label: Evidence) -> Iterator[FieldEntry]:
 def reactions(records: Iterable[Evidence]) -> Iterator[FieldEntry]:
     """Reactions that are reported most. Reports do not show that a drug caused a reaction."""
     for record in records:
-        lines = record.text.split("\n")[1 : REACTIONS + 1]
+        lines = record.text.split("\n")[1 : MAX_REACTIONS + 1]
         if lines:
             yield _entry(record, " ".join(lines), code="reported_reactions")
 
@@ -257,7 +257,7 @@ class Standing:
     @property
     def regulatory_status(self) -> str:
         """A code of `activities.candidates.fields`; empty when no record says anything."""
-        code = of_application(self.approval.facts) if self.approval else None
+        code = application_code(self.approval.facts) if self.approval else None
         return code or ("labelled" if self.label else "")
 
     @property
@@ -270,13 +270,13 @@ class Standing:
         section = section_of(self.label, "indications_and_usage") if self.label else ""
         text = " ".join(without_heading(section).split())
         first = re.split(r"(?<=[.;])\s", text, maxsplit=1)[0]
-        return (shortened(first),) if first else ()
+        return (shorten(first),) if first else ()
 
     @property
     def quotes(self) -> tuple[Support, ...]:
         section = section_of(self.label, "indications_and_usage") if self.label else ""
         pairs = (
-            (self.label, shortened(section)),
+            (self.label, shorten(section)),
             (self.approval, _line(self.approval, "Original submission")),
             (self.trial, _line(self.trial, "Why the study stopped:") or _line(self.trial, "Study design:")),
         )
@@ -288,11 +288,11 @@ class Standing:
 
 
 def standing_of(name: str, items: Sequence[Evidence]) -> Standing:
-    approvals = of_drug(_of_type(items, "regulatory"), name)
+    approvals = records_of_drug(_of_type(items, "regulatory"), name)
     return Standing(
-        label=best_label(of_drug(_of_type(items, "drug_label"), name)),
+        label=best_label(records_of_drug(_of_type(items, "drug_label"), name)),
         approval=min(approvals, key=application_order, default=None),
-        trial=next((d for d in _of_type(items, "trial_registration") if of_trial(d, name)), None),
+        trial=next((d for d in _of_type(items, "trial_registration") if is_trial_of(d, name)), None),
     )
 
 
@@ -303,7 +303,7 @@ def is_record_of_another(item: Evidence, name: str) -> bool:
     """
     if item.evidence_type not in NOT_STUDIES:
         return False
-    return not (of_drug([item], name) or of_trial(item, name))
+    return not (records_of_drug([item], name) or is_trial_of(item, name))
 
 
 def facts_of(record: Evidence | None, *names: str) -> str:

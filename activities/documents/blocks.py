@@ -136,10 +136,10 @@ def _formula_part(name: str, parts: Sequence[str]) -> str:
         return f"√({base if name == 'mroot' else ''.join(parts)})"
     kinds = {"msup": ("sup",), "msub": ("sub",), "mover": ("sup",), "munder": ("sub",)}
     scripts = kinds.get(name, ("sub", "sup"))
-    return base + "".join(_raised(part, kind) for part, kind in zip(rest, scripts, strict=False) if part)
+    return base + "".join(_script_text(part, kind) for part, kind in zip(rest, scripts, strict=False) if part)
 
 
-def _raised(part: str, kind: str) -> str:
+def _script_text(part: str, kind: str) -> str:
     text = script(part, kind)
     return text if text != part else f"{'^' if kind == 'sup' else '_'}{part}"
 

@@ -174,15 +174,15 @@ def _decode_lines(data: bytes) -> DecodedText:
             unread_count += 1
     if unread_count * 2 > len(high_places):
         raise Unreadable("its encoding is not known; save it as UTF-8")
-    result = _read_as("\n".join(texts), codec or UTF8, data)
+    result = _decoded_text("\n".join(texts), codec or UTF8, data)
     return replace(result, is_mixed=len(foreign_places) < len(high_places))
 
 
 def _decode_with_marks(data: bytes, encoding: str) -> DecodedText:
-    return _read_as(data.decode(encoding, errors="replace"), encoding, data)
+    return _decoded_text(data.decode(encoding, errors="replace"), encoding, data)
 
 
-def _read_as(text: str, encoding: str, data: bytes) -> DecodedText:
+def _decoded_text(text: str, encoding: str, data: bytes) -> DecodedText:
     replaced = text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
     return DecodedText(text, encoding, max(replaced, 0), is_guess=encoding != UTF8)
 

@@ -76,14 +76,14 @@ def read_article(article: etree._Element, reported_by: str) -> JatsArticle:
         year=_year(meta),
         journal=text_of(journal) or None,
         types=tuple(kind for kind in types if kind),
-        abstract=_running(next(abstracts, None)),
-        body=_running(article.find("body")),
+        abstract=_running_text(next(abstracts, None)),
+        body=_running_text(article.find("body")),
         tables=_tables(article),
         notices=_notices(meta, reported_by),
     )
 
 
-def _running(element: etree._Element | None) -> str:
+def _running_text(element: etree._Element | None) -> str:
     blocks = blocks_of(element, _is_no_text) if element is not None else ()
     return "\n".join(filter(None, (" ".join(_clean(block).split()) for block in blocks)))
 

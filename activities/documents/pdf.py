@@ -304,7 +304,7 @@ def _assemble(
 
 def _order_blocks(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> list[tuple[Block, str]]:
     """Return blocks as they are read, each with what stands before it; those that are no text go `apart`."""
-    ordered: list[tuple[Block, str]] = []
+    sequence: list[tuple[Block, str]] = []
     pending: list[tuple[Block, str]] = []
     """Those that stand in the midst of a paragraph, where it may go on behind them."""
     paragraph: Block | None = None
@@ -318,14 +318,14 @@ def _order_blocks(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> li
             has_formula = has_formula or block.kind is Kind.FORMULA
             continue
         if paragraph and not paragraph.last.text.endswith((":", "\uff1a")) and _is_inline(block):
-            ordered.append((block, " "))
+            sequence.append((block, " "))
             continue
         is_code = block.kind is Kind.CODE
         continues = is_code and program is not None and program.page != block.page
         program = block if is_code else None
         separator = "\n" if continues else "\n\n"
         if continues and not pending:
-            ordered.append((block, separator))
+            sequence.append((block, separator))
             continue
         if paragraph and (block.kind in _BETWEEN or _is_beside(paragraph, block)):
             pending.append((block, separator))
@@ -334,16 +334,16 @@ def _order_blocks(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> li
             inline_blocks = [*takewhile(_is_inline, (pending_block for pending_block, _ in pending)), block]
             del pending[: len(inline_blocks) - 1]
             gaps = [f" {FORMULA} " if has_formula else " ", *" " * (len(inline_blocks) - 1)]
-            ordered += zip(inline_blocks, gaps, strict=True)
+            sequence += zip(inline_blocks, gaps, strict=True)
         else:
-            ordered += [*pending, (block, separator)]
+            sequence += [*pending, (block, separator)]
             pending.clear()
         has_formula = False
         paragraph = block if block.kind is Kind.PROSE and not STOP.search(block.last.text) else None
         if paragraph is None:
-            ordered += pending
+            sequence += pending
             pending.clear()
-    return ordered + pending
+    return sequence + pending
 
 
 def _is_inline(block: Block) -> bool:

@@ -206,8 +206,8 @@ def gutter_of(runs: Sequence[Run]) -> float | None:
         margin = sorted(run.right for run in before)[-max(1, len(before) // 3) :][0]
         if start - margin < MIN_GUTTER * size:
             continue
-        aligned = sum(abs(run.left - start) < 2 for run in after)
-        score = aligned - 2 * crossings
+        aligned_count = sum(abs(run.left - start) < 2 for run in after)
+        score = aligned_count - 2 * crossings
         if best is None or score > best[0]:
             best = (score, start, before, after)
     if best is None:

@@ -225,9 +225,9 @@ def _clusters(boxes: Sequence[Box]) -> Iterator[Box]:
             continue
         # areas below each other from one side to the other are the background of words
         sides = Counter((round(b.left), round(b.right)) for b in cluster)
-        single = [b for b in cluster if sides[round(b.left), round(b.right)] == 1]
-        thick = [b for b in single if 2 < b.top - b.bottom < 200 and b.right - b.left > 2]
-        if len(cluster) >= MIN_DRAWN and len(thick) >= MIN_DRAWN / 2:
+        separate = [b for b in cluster if sides[round(b.left), round(b.right)] == 1]
+        areas = [b for b in separate if 2 < b.top - b.bottom < 200 and b.right - b.left > 2]
+        if len(cluster) >= MIN_DRAWN and len(areas) >= MIN_DRAWN / 2:
             frame = frame_of(cluster)
             if min(frame.right - frame.left, frame.top - frame.bottom) > MIN_SIDE:
                 yield frame

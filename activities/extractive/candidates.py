@@ -44,10 +44,10 @@ def hypothesise(step: HypothesisInput, documents: Sequence[Evidence]) -> Hypothe
 
 def _candidate(name: str, items: Sequence[Item], documents: Sequence[Evidence]) -> MechanismHypothesis | None:
     """Return a drug with its passages, called as the nearest of them writes it."""
-    naming = [item for item in items if name in drugs_in(item.document)]
+    works = [item for item in items if name in drugs_in(item.document)]
     sentences = (
         next((r.sentence for r in item.sentences if _spelling(name, r.sentence.quote)), None)
-        for item in naming
+        for item in works
     )
     quotes = [Support(evidence_id=s.evidence_id, quote=s.quote) for s in sentences if s][:MAX_PASSAGES]
     standing = standing_of(name, documents)

@@ -6,7 +6,7 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.judge import JudgeBatch, JudgeInput
 from activities.contracts.write import Passage, SectionDraft, WriteInput
 from activities.extractive.planning import search_text
-from activities.text.absence import TermsOf, absent
+from activities.text.absence import TermsOf, absent_words
 from activities.text.normal_form import normalise
 from activities.text.ranking import Item, RankedSentence, best_first, rank, relevant_items
 from activities.text.sentences import OF_THE_USER, language_in
@@ -54,7 +54,7 @@ def write(step: WriteInput, documents: Sequence[Evidence]) -> SectionDraft:
         title=step.title,
         passages=passages,
         elsewhere=not passages and bool(nearest(text, [d for d in documents if d.evidence_id in shared])),
-        absent=absent(step.question, languages, index.holds, index.has) if remote_documents else (),
+        absent=absent_words(step.question, languages, index.holds, index.has) if remote_documents else (),
         documents=len(remote_documents),
     )
 
@@ -83,7 +83,7 @@ def _passages_of(item: Item) -> Iterator[tuple[float, Passage]]:
     `MAX_OF_ONE` at most, and one of an abstract. Over each stands its heading, and in a user's own text the
     next sentence of its paragraph follows: cause and cure stand in two."""
     is_of_user = item.document.evidence_type in OF_THE_USER
-    ordered = sorted(item.sentences, key=lambda ranked: ranked.sentence.place)
+    by_place = sorted(item.sentences, key=lambda ranked: ranked.sentence.place)
     remaining = MAX_OF_ONE if is_of_user or item.document.full_text else 1
     sentences: set[RankedSentence] = set()
     for finding in _findings(item):
@@ -92,7 +92,7 @@ def _passages_of(item: Item) -> Iterator[tuple[float, Passage]]:
         remaining -= 1
         first, run = finding.sentence, [finding]
         if is_of_user and first.paragraph:
-            followers = [r for r in ordered if r.sentence.place > first.place][:1]
+            followers = [r for r in by_place if r.sentence.place > first.place][:1]
             run += [r for r in followers if r not in sentences and r.sentence.paragraph == first.paragraph]
         sentences.update(run)
         head = normalise(first.head).strip(" #*")

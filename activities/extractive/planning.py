@@ -10,7 +10,7 @@ from activities.contracts.plan import ManagerInput, ParsedQuery, ParseQueryInput
 from activities.contracts.profile import Aspect
 from activities.contracts.step import Member, StepContext
 from activities.text.embeddings import MULTILINGUAL, embedder
-from activities.text.entities import Kind, link, of_kind
+from activities.text.entities import Kind, entities_of_kind, link
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.tokens import fold, phrases, terms, weak_stems
 from activities.verification.gate import is_named
@@ -54,7 +54,7 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
     The mode is the one asked for, else `iterative`: without a model one search for the question itself finds
     what there is to quote."""
     one_line = " ".join(step.question.split())
-    question = stand_alone(one_line, step.earlier_question)
+    question = standalone_question(one_line, step.earlier_question)
     query = step.question if question == one_line else question  # line breaks make no second search of it
     profile, profile_reason = choose_profile(question, step.profiles, step.profile.name)
     mode = step.mode or ("iterative" if not step.modes or "iterative" in step.modes else min(step.modes))
@@ -71,7 +71,7 @@ def parse_query(step: ParseQueryInput) -> ParsedQuery:
     )
 
 
-def stand_alone(question: str, earlier: str) -> str:
+def standalone_question(question: str, earlier: str) -> str:
     """Return a follow-up with the names of the earlier question that it lacks, in brackets at its end.
 
     The question itself where it lacks none. What the earlier question has in such brackets was added to it in
@@ -126,7 +126,7 @@ def is_biomedical(question: str) -> bool:
     By the vocabularies, which are English, or by the encoder, to which it is nearer to questions of medicine
     than to others."""
     language = language_of_question(question)
-    if language in ("", ENGLISH) and of_kind(question, _KINDS):
+    if language in ("", ENGLISH) and entities_of_kind(question, _KINDS):
         return True
     # a short question does not tell its language
     model = embedder(MULTILINGUAL if not language and not question.isascii() else (language,))

@@ -31,8 +31,8 @@ _BOOLEAN = re.compile(r"\b(?:AND|OR|NOT)\b|\"[^\"]+\"|\[\w+\]|[()]")
 def observe(step: ObserveInput) -> Observation:
     """Tell how many items were found, and how many of them are near the question."""
     counts = f"{len(step.titles)} items were found; {step.relevant} are near the question."
-    nothing = "Nothing has been found yet; the question itself is searched first."
-    return Observation(text=counts if step.titles else nothing)
+    empty_text = "Nothing has been found yet; the question itself is searched first."
+    return Observation(text=counts if step.titles else empty_text)
 
 
 def evaluate_gaps(step: GapsInput) -> KnowledgeGapOutput:

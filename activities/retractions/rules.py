@@ -49,9 +49,9 @@ def standing_of(notices: Iterable[StandingNotice], otherwise: Standing = "none")
     date is missing it stays.
     """
     notices = list(notices)
-    fallen = [n.date for n in notices if n.kind in RETRACTING_KINDS]
-    raised = max((n.date for n in notices if n.kind == "reinstatement" and n.date), default=None)
-    if not all(date and raised and _not_before(raised, date) for date in fallen):
+    retraction_dates = [n.date for n in notices if n.kind in RETRACTING_KINDS]
+    reinstatement = max((n.date for n in notices if n.kind == "reinstatement" and n.date), default=None)
+    if not all(date and reinstatement and _not_before(reinstatement, date) for date in retraction_dates):
         return "retracted"
     kinds = {n.kind for n in notices}
     if "concern" in kinds:
@@ -64,7 +64,7 @@ def worst(*standings: Standing) -> Standing:
     return max(standings, key=SEVERITY.__getitem__, default="unknown")
 
 
-def marked_title(title: str, reported_by: str) -> tuple[StandingNotice, ...]:
+def title_notices(title: str, reported_by: str) -> tuple[StandingNotice, ...]:
     """Read the notice in a title such as "RETRACTED: ...", often the only trace there is."""
     mark = title_mark(title)
     kind: Kind = "withdrawal" if mark == "withdrawn" else "retraction"

@@ -233,14 +233,14 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
     stated = study.text(figure_id(outcome.id, "measure"))
     clustered = study.text(figure_id(outcome.id, "clustered")) == "yes"
     arms = None if clustered else figures.groups_of(Arms, numbers, ARM_FIELDS)
-    effect = own = figures.of_interval(stated or outcome.measure or "", numbers)
+    effect = own = figures.effect_of_interval(stated or outcome.measure or "", numbers)
     wanted = outcome.measure or (own.measure if own else "RR")
     if arms is not None and wanted in BY_COUNTS:
         effect = Effect(study="", outcome="", measure=wanted, arms=arms)
     elif own is None and outcome.measure in ("MD", "SMD", None):
         means = figures.groups_of(Means, numbers, MEANS)
         if means is not None:
-            effect = figures.of_means(means, natural=outcome.measure == "MD")
+            effect = figures.effect_of_means(means, natural=outcome.measure == "MD")
     if effect is None or (outcome.measure and effect.measure != outcome.measure):
         return None
     people = numbers.get("total", 0) + numbers.get("control_total", 0)

@@ -21,7 +21,7 @@ from activities.contracts.plan import (
 )
 from activities.contracts.step import Reading
 from activities.extractive import planning
-from activities.extractive.planning import stand_alone
+from activities.extractive.planning import standalone_question
 from activities.messages import english_name
 from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import CUT, compose, listing
@@ -143,7 +143,7 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
     shared_count = len(question_words & set(words(improved)))
     notes: tuple[Statement, ...] = ()
     if not improved or 2 * shared_count < len(question_words):
-        improved = stand_alone(question, step.earlier_question)
+        improved = standalone_question(question, step.earlier_question)
         notes = (Statement.of("searched_as_typed"),)
     improved = step.question if improved == question else improved  # line breaks make no second search of it
     profile = one_of(answer.profile, step.profiles) or step.profile.name

@@ -38,18 +38,18 @@ def best_first(
         for rank, name in enumerate(names):
             scores[places[name]] = len(names) - rank
         rankings.append(scores)
-    fused_scores = fuse(rankings)
-    ranked = [previews[place] for place in np.argsort(-fused_scores, kind="stable")]
+    fusion = fuse(rankings)
+    ranked = [previews[place] for place in np.argsort(-fusion, kind="stable")]
     if len(ranked) <= limit:
         return ranked
     head = ranked[: int(limit * ENCODED_SHARE)]
-    ((_, likeness),) = nearness([question], [_titled(preview) for preview in head])
+    ((_, likeness),) = nearness([question], [_title_evidence(preview) for preview in head])
     # those that are near stay in their order, the others follow by how near they are
     nearest = sorted(zip(likeness, head, strict=True), key=lambda pair: -min(pair[0], RELEVANT))
     return [*(preview for _, preview in nearest), *ranked[len(head) :]]
 
 
-def _titled(preview: Preview) -> Evidence:
+def _title_evidence(preview: Preview) -> Evidence:
     return Evidence(
         evidence_id=preview.name,
         source="",

@@ -103,8 +103,8 @@ def parameters(query: Query) -> dict[str, str]:
         params["filter.overallStatus"] = ",".join(status_codes)
     clauses = []
     if codes := phases(query.filters):
-        joined = " OR ".join(codes)
-        clauses.append(f"AREA[Phase]{joined}" if len(codes) == 1 else f"AREA[Phase]({joined})")
+        alternatives = " OR ".join(codes)
+        clauses.append(f"AREA[Phase]{alternatives}" if len(codes) == 1 else f"AREA[Phase]({alternatives})")
     if query.filters.year_from or query.filters.year_to:
         low = f"{query.filters.year_from}-01-01" if query.filters.year_from else "MIN"
         high = f"{query.filters.year_to}-12-31" if query.filters.year_to else "MAX"
@@ -214,8 +214,8 @@ def field_lines(study: Json) -> Iterator[str]:
 
 def outcome_line(label: str, outcome: Json) -> str:
     frame, description = outcome.text("/timeFrame"), outcome.text("/description")
-    when = f" (time frame: {frame})" if frame else ""
-    return f"{label}: {outcome.text('/measure')}{when}.{f' {description}' if description else ''}"
+    frame_text = f" (time frame: {frame})" if frame else ""
+    return f"{label}: {outcome.text('/measure')}{frame_text}.{f' {description}' if description else ''}"
 
 
 def result_lines(measure: Json) -> Iterator[str]:

@@ -16,7 +16,7 @@ from activities.contracts.errors import Malformed, Refused
 from activities.contracts.evidence import Evidence, EvidenceType, Query, StandingNotice
 from activities.contracts.identifiers import normal_doi
 from activities.documents.markup import lines, plain
-from activities.retractions.rules import RETRACTING_KINDS, kind_of, marked_title, standing_of
+from activities.retractions.rules import RETRACTING_KINDS, kind_of, standing_of, title_notices
 from activities.sources.base import Exchange
 from activities.sources.filters import CROSSREF, in_words_of
 from activities.sources.names import info_of
@@ -150,5 +150,5 @@ def notices(work: Json) -> tuple[StandingNotice, ...]:
                 )
             )
     if title and not noticed_works(work) and not any(n.kind in RETRACTING_KINDS for n in entries):
-        entries += marked_title(title, NAME)
+        entries += title_notices(title, NAME)
     return tuple(entries)

@@ -112,12 +112,12 @@ class EvidenceIndex:
         name = work.evidence_id
         if name.startswith("doi:"):  # the abstracts of a conference may share the DOI of their supplement
             name += f" {fingerprint(work.title, None)}"
-        earlier = database.execute("SELECT number, letters FROM works WHERE work = ?", (name,)).fetchone()
-        if earlier is not None and earlier[1] >= len(work.text):
+        previous = database.execute("SELECT number, letters FROM works WHERE work = ?", (name,)).fetchone()
+        if previous is not None and previous[1] >= len(work.text):
             return
-        if earlier is not None:
+        if previous is not None:
             for table, column in (("works", "number"), ("terms", "rowid")):
-                database.execute(f"DELETE FROM {table} WHERE {column} = ?", (earlier[0],))  # noqa: S608 - our own names
+                database.execute(f"DELETE FROM {table} WHERE {column} = ?", (previous[0],))  # noqa: S608 - our own names
         cursor = database.execute(
             "INSERT INTO works (work, evidence_id, key, letters) VALUES (?, ?, ?, ?)",
             (name, work.evidence_id, key, len(work.text)),

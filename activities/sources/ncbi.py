@@ -146,10 +146,10 @@ def read_tree(response: httpx.Response, source: str, root: str) -> etree._Elemen
 def _error(problem: str, source: str) -> SourceError:
     """Return the error that a response with status 200 reports."""
     text = f"{source} said: {' '.join(problem.split())[:200]}"
-    lowered = problem.lower()
-    if "rate limit" in lowered:
+    lower_text = problem.lower()
+    if "rate limit" in lower_text:
         return RateLimited(text)
-    if any(word in lowered for word in _OUTAGE_WORDS):
+    if any(word in lower_text for word in _OUTAGE_WORDS):
         return Unavailable(text)
     return Refused(text)
 

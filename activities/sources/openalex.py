@@ -12,7 +12,7 @@ from pydantic import JsonValue
 
 from activities.contracts.evidence import Evidence, EvidenceType, Query, StandingNotice
 from activities.documents.markup import plain
-from activities.retractions.rules import marked_title
+from activities.retractions.rules import title_notices
 from activities.sources.base import Exchange
 from activities.sources.filters import OPENALEX, in_words_of
 from activities.sources.names import info_of
@@ -69,7 +69,7 @@ def read_work(item: JsonValue) -> Evidence:
     if kind in NOTICES:
         raise SetAside("that is a notice about another work")
     retraction = StandingNotice(kind="retraction", reported_by=NAME)
-    notices = (*marked_title(title, NAME), *([retraction] if work.is_true("/is_retracted") else []))
+    notices = (*title_notices(title, NAME), *([retraction] if work.is_true("/is_retracted") else []))
     return new_record(
         NAME,
         title=title,

@@ -288,11 +288,11 @@ def submission_line(label: str, submission: Json) -> str:
     """Return a line: `Supplement 11: approved on 2024-03-08 (Efficacy), review priority: priority`."""
     date, priority = _date(submission), submission.text("/review_priority")
     description = submission.text("/submission_class_code_description")
-    when = f" on {iso_date(date)}" if date else ""
+    date_text = f" on {iso_date(date)}" if date else ""
     review = f", review priority: {priority.lower()}" if priority not in ("", "N/A") else ""
     number = submission.text("/submission_number")
     reason = f" ({description})" if description else ""
-    return f"{label} {number}: {status_words(submission)}{when}{reason}{review}."
+    return f"{label} {number}: {status_words(submission)}{date_text}{reason}{review}."
 
 
 def status_words(submission: Json) -> str:

@@ -77,7 +77,7 @@ class Sources(Mapping[str, Source]):
     def __getitem__(self, name: str) -> Source:
         with self._building:  # threads ask too, and a source has one rate limiter
             if name not in self._built:
-                self._built[name] = _gated(self._settings, self._factories[name]())
+                self._built[name] = _admit(self._settings, self._factories[name]())
             return self._built[name]
 
     def __contains__(self, name: object) -> bool:
@@ -128,7 +128,7 @@ def why_closed(settings: Settings, source: Source) -> str:
     return str(getattr(source, "missing", "") or "")
 
 
-def _gated(settings: Settings, source: Source) -> Source:
+def _admit(settings: Settings, source: Source) -> Source:
     reason = why_closed(settings, source)
     return ClosedSource(source.info, reason) if reason else source
 
@@ -161,7 +161,7 @@ PATIENCE = 3.0
 """Time in seconds for a host to accept a connection."""
 
 
-async def unreachable(addresses: Mapping[str, str]) -> dict[str, str]:
+async def unreachable_sources(addresses: Mapping[str, str]) -> dict[str, str]:
     """Return why each source that cannot be reached cannot; empty behind a proxy.
 
     A direct connection says nothing there.

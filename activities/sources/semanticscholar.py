@@ -15,7 +15,7 @@ from pydantic import JsonValue
 from activities.contracts.errors import Malformed, RateLimited, Refused
 from activities.contracts.evidence import Evidence, EvidenceType, Query
 from activities.documents.markup import plain
-from activities.retractions.rules import marked_title
+from activities.retractions.rules import title_notices
 from activities.sources.base import Exchange
 from activities.sources.filters import SEMANTIC_SCHOLAR, in_words_of
 from activities.sources.names import info_of
@@ -96,7 +96,7 @@ def read_paper(item: JsonValue) -> Evidence:
     """Read a paper. Raises ValueError for another shape."""
     paper = Json(item)
     number, title = paper.required("/paperId"), paper.text("/title")
-    notices = marked_title(title, NAME)
+    notices = title_notices(title, NAME)
     return new_record(
         NAME,
         title=title,

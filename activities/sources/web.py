@@ -66,11 +66,11 @@ class WebSource(ApiSource, ABC):
             raise Refused(f"{self.info.name} {self.missing}")
         max_results = min(query.limit, MAX_PAGES)
         listing = await self.ask_engine(query, max_results)
-        unique: dict[str, Preview] = {}
+        by_name: dict[str, Preview] = {}
         for result in listing.results:
-            unique.setdefault(result.name, result.replace(queries=(query.text,)))
-        results = tuple(unique.values())[:max_results]
-        return replace(listing, results=results, hits=len(unique), sent=query.text)
+            by_name.setdefault(result.name, result.replace(queries=(query.text,)))
+        results = tuple(by_name.values())[:max_results]
+        return replace(listing, results=results, hits=len(by_name), sent=query.text)
 
     async def read_results(self, previews: Sequence[Preview]) -> Mapping[str, Evidence | None]:
         """Return the pages, all at once; one that does not answer costs that page.

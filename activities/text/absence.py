@@ -75,7 +75,7 @@ class _Word:
     """Other names of it in the vocabularies."""
 
 
-def absent(
+def absent_words(
     question: str,
     languages: Sequence[str],
     holds: Callable[[Sequence[str], str], bool],
@@ -115,8 +115,8 @@ def absent(
         names = tuple(islice((name for name in word.other_names if terms(name) and occurs(name)), 1))
         return AbsentWord(word=word.text, instead=names, decides=word is rarest and not names)
 
-    absent_words = (word for word in words if not occurs(word.text))
-    return tuple(map(absent_word, islice(absent_words, MAX_ABSENT)))
+    missing = (word for word in words if not occurs(word.text))
+    return tuple(map(absent_word, islice(missing, MAX_ABSENT)))
 
 
 def _words_of(question: str, language: str) -> Iterator[_Word]:

@@ -107,8 +107,8 @@ def rank(
     if not documents:
         return []
     corpus = _Corpus(documents)
-    sentence_scores = corpus.by_words(corpus.of_sentences, question)
-    word_scores = corpus.by_words(corpus.of_wholes, question) if by_words is None else np.array(by_words)
+    sentence_scores = corpus.by_words(corpus.sentence_index, question)
+    word_scores = corpus.by_words(corpus.document_index, question) if by_words is None else np.array(by_words)
     (likeness,) = corpus.likeness([question], [word_scores], encode)
     scores, relevance = corpus.closeness(question, word_scores, likeness)
     totals = _combine(sentence_scores, np.concatenate([row[:-1] for row in likeness]))
@@ -135,7 +135,7 @@ def nearness(texts: Sequence[str], documents: Sequence[Evidence]) -> list[tuple[
     if not documents:
         return [(np.zeros(0), np.zeros(0)) for _ in texts]
     corpus = _Corpus(documents)
-    word_scores = [corpus.by_words(corpus.of_wholes, text) for text in texts]
+    word_scores = [corpus.by_words(corpus.document_index, text) for text in texts]
     return [*map(corpus.closeness, texts, word_scores, corpus.likeness(texts, word_scores))]
 
 
@@ -152,11 +152,11 @@ def fuse(rankings: Sequence[Scores]) -> Scores:
     """Reciprocal rank fusion of several scores of the same things.
 
     Equal scores have equal ranks, and a score of zero or less is no match."""
-    fused = np.zeros(len(rankings[0]))
+    total = np.zeros(len(rankings[0]))
     for scores in rankings:
         ahead = np.searchsorted(np.sort(-scores), -scores)
-        fused += np.where(scores > 0, 1.0 / (RANK_CONSTANT + 1 + ahead), 0.0)
-    return fused
+        total += np.where(scores > 0, 1.0 / (RANK_CONSTANT + 1 + ahead), 0.0)
+    return total
 
 
 class Index:
@@ -215,11 +215,11 @@ def standardise(scores: Scores) -> Scores:
 
 def encoded_texts(document: Evidence, model: Embedder) -> list[str]:
     """Return what an encoder may read of a document: its title and its sentences; never nothing."""
-    quotes = [_encoded(sentence, model) for sentence in sentences(document)[:MAX_KEPT_SENTENCES]]
+    quotes = [_encoder_text(sentence, model) for sentence in sentences(document)[:MAX_KEPT_SENTENCES]]
     return [document.title, *quotes] if document.title or not quotes else quotes
 
 
-def _encoded(sentence: Sentence, model: Embedder) -> str:
+def _encoder_text(sentence: Sentence, model: Embedder) -> str:
     return f"{sentence.quote}\n\n{sentence.paragraph}" if model.context else sentence.quote
 
 
@@ -235,11 +235,11 @@ class _Corpus:
         titles = [
             TITLE_TIMES * words(d.title, language_in(d)) + words(d.facts.get("mesh", "")) for d in documents
         ]
-        self._wholes = [[*title, *chain(*row)] for title, row in zip(titles, self.word_rows, strict=True)]
-        self.of_wholes = Index(self._wholes)
+        self._term_rows = [[*title, *chain(*row)] for title, row in zip(titles, self.word_rows, strict=True)]
+        self.document_index = Index(self._term_rows)
 
     @cached_property
-    def of_sentences(self) -> Index:
+    def sentence_index(self) -> Index:
         return Index([*chain.from_iterable(self.word_rows)])
 
     def by_words(self, index: Index, text: str) -> Scores:
@@ -251,8 +251,8 @@ class _Corpus:
 
         None where it is in another language: only its words by chance are theirs."""
         if (text_language := language_of_question(text)) and text_language not in self.languages:
-            return [False] * len(self._wholes)
-        sets = [frozenset(row) for row in self._wholes]
+            return [False] * len(self._term_rows)
+        sets = [frozenset(row) for row in self._term_rows]
         words = frozenset(question_words(text, self.languages)) & frozenset(chain.from_iterable(sets))
         days = self.days(text)
         return [bool(words) and (words <= row or not days.isdisjoint(row)) for row in sets]
@@ -277,11 +277,11 @@ class _Corpus:
         model = self.encoder(*texts)
         if model is None:
             return grid
-        texts_of = [[_encoded(sentence, model) for sentence in row] for row in self.rows]
+        texts_of = [[_encoder_text(sentence, model) for sentence in row] for row in self.rows]
         cache = model.cached_vectors([*chain.from_iterable(texts_of)])
         ranking = word_scores[0] if len(texts) == 1 else fuse(word_scores)
         leaders = set(np.argsort(-ranking, kind="stable")[:MAX_ENCODED_DOCUMENTS].tolist())
-        sentence_scores = [self.by_words(self.of_sentences, text) for text in texts]
+        sentence_scores = [self.by_words(self.sentence_index, text) for text in texts]
         count = max(MIN_ENCODED_SENTENCES, MAX_ENCODED_SENTENCES // len(leaders)) if len(texts) == 1 else 1
         places = [(n, -1, self._documents[n].title) for n in leaders if self._documents[n].title]
         for n, row in enumerate(texts_of):
@@ -302,7 +302,7 @@ class _Corpus:
     def closeness(self, text: str, word_scores: Scores, likeness: Sequence[Scores]) -> tuple[Scores, Scores]:
         model = self.encoder(text)
         if model is None:
-            words, sets = set(question_words(text, self.languages)), [*map(set, self._wholes)]
+            words, sets = set(question_words(text, self.languages)), [*map(set, self._term_rows)]
             weights = {term: 1 / (1 + sum(term in row for row in sets) / len(sets)) for term in words}
             total = sum(weights.values()) or 1
             return word_scores, np.array([sum(weights[term] for term in words & row) / total for row in sets])

@@ -102,7 +102,7 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
 def without_articles(word: str, language: str) -> str:
     """Return a word without the articles and pronouns that are joined to it: `l'eau`, `coûte-t-il`."""
     parts = re.split("['\u2019]", word)[-1].split("-")
-    return "-".join(part for part in parts if fold(part) not in _topicless(language))
+    return "-".join(part for part in parts if fold(part) not in _stop_words(language))
 
 
 @lru_cache(maxsize=65_536)
@@ -118,7 +118,7 @@ def _terms_of_word(word: str, language: str) -> tuple[str, ...]:
     return tuple(
         stem(part, language)
         for part in plain_parts
-        if fold(part) not in _topicless(language)
+        if fold(part) not in _stop_words(language)
         and (len(part) > 1 or part in _SINGLES)
         and not part.isdigit()
     )
@@ -131,7 +131,7 @@ def _pairs_of_characters(word: str) -> tuple[str, ...]:
 
 
 @cache
-def _topicless(language: str) -> frozenset[str]:
+def _stop_words(language: str) -> frozenset[str]:
     """List the function words of a language, folded: questions accent what their list does not (`cuánto`)."""
     return _FUNCTION if language == ENGLISH else frozenset(map(fold, stop_words(language)))
 
@@ -160,13 +160,13 @@ def phrases(text: str) -> tuple[str, ...]:
     marked_text = _SURFACE.sub(lambda word: word[0].rstrip(".") if _is_content(word[0]) else ";", text)
     strong_phrases, weak_phrases = list[str](), list[str]()
     for words in filter(None, map(str.split, _BETWEEN.split(marked_text))):
-        strong = [word for word in words if not (word.isdigit() or stem(fold(word)) in weak_stems())]
-        if not strong:
+        strong_words = [word for word in words if not (word.isdigit() or stem(fold(word)) in weak_stems())]
+        if not strong_words:
             weak_phrases.append(" ".join(words))
             continue
-        while words[-1] != strong[-1] and not words[-1].isdigit():  # phase 3, vitamin B 12
+        while words[-1] != strong_words[-1] and not words[-1].isdigit():  # phase 3, vitamin B 12
             words.pop()
-        strong_phrases.append(" ".join(words[words.index(strong[0]) :]))
+        strong_phrases.append(" ".join(words[words.index(strong_words[0]) :]))
     by_form = {fold(phrase): phrase for phrase in reversed(strong_phrases) if len(phrase) > 1}
     return tuple(sorted(by_form.values(), key=text.find)) or tuple(dict.fromkeys(weak_phrases))
 

@@ -23,7 +23,7 @@ from typing import Literal, NamedTuple
 from babel.dates import format_date, format_timedelta
 from babel.numbers import format_decimal
 
-from activities.analysis.figures import of_studies
+from activities.analysis.figures import interval_of_studies
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.contracts.errors import NotInstalled
@@ -78,8 +78,8 @@ _OPERATORS: Mapping[type[ast.operator], Callable[..., object]] = {
 STATISTICS: Mapping[str, Measure] = {
     MEASURE_NAMES[measure].replace(" ", "_"): measure for measure in ("RR", "OR", "RD", "MD")
 }
-"""Statistics of two groups (`activities.analysis.figures.of_studies`): of events and participants of each, or
-of its mean, standard deviation and participants. A risk difference is in percentage points."""
+"""Statistics of two groups (`activities.analysis.figures.interval_of_studies`): of events and participants of
+each, or of its mean, standard deviation and participants. A risk difference is in percentage points."""
 COUNTS: Mapping[str, int] = {name: 6 if measure == "MD" else 4 for name, measure in STATISTICS.items()}
 """How many numbers each has of a study."""
 STATISTIC = re.compile(
@@ -433,7 +433,7 @@ class Computations:
         ]
         if len(amounts) < len(args) or len(args) % COUNTS[name]:
             raise ValueError(name)
-        result = of_studies(STATISTICS[name], [*map(float, amounts)], COUNTS[name])
+        result = interval_of_studies(STATISTICS[name], [*map(float, amounts)], COUNTS[name])
         scale = 100 if STATISTICS[name] == "RD" else 1
         values = (Decimal(str(value * scale)) for value in (result.estimate, result.low, result.high))
         return Estimate(f"{name}({', '.join(f'{number:f}' for number in amounts)})", tuple(values))

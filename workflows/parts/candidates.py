@@ -13,7 +13,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.candidate_activity import CandidateActivities
 from activities.candidates import both_sides
-from activities.candidates.fields import SOURCES, unanswered
+from activities.candidates.fields import SOURCES, unanswered_fields
 from activities.contracts.candidates import Candidate, CandidateLookUp, Drug, LookedUp
 from activities.contracts.evidence import SourceOption, fields_of
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
@@ -150,7 +150,7 @@ class CandidatesPart(Part):
         except ActivityError as error:
             reason = reason_of(error)
             self.events.add_limitation("candidate_not_looked_up", name=candidate.name, reason=reason)
-            return candidate.replace(fields=unanswered(sources))
+            return candidate.replace(fields=unanswered_fields(sources))
         return candidate.replace(looked_up=answer.blob)
 
     async def _read_both_sides(self, candidates: Sequence[Candidate], verdicts: list[Verdicts]) -> None:

@@ -45,7 +45,7 @@ from activities.report.strength import (
     strength,
     weight,
 )
-from activities.text.entities import names_drug, of_kind, resolve
+from activities.text.entities import entities_of_kind, names_drug, resolve
 from activities.text.normal_form import normalise
 from activities.verification.gate import passages_of, place_of, stems
 
@@ -274,7 +274,7 @@ def _field(
     if name == "regulatory":
         entries = _by_authority(entries)
     if name == "trials":
-        entries = sorted(entries, key=reading.trial_order)[: reading.TRIALS]
+        entries = sorted(entries, key=reading.trial_order)[: reading.MAX_TRIALS]
     silent = field.silent if field else ()
     if entries:
         return CandidateField(name=name, status="found", entries=tuple(entries), silent=silent, read=read)
@@ -377,9 +377,9 @@ def _of_record(
     if item.evidence_type == "trial_registration":
         return [("trials", reading.trials([item], name))]
     if item.evidence_type == "regulatory":
-        return [("regulatory", list(reading.applications(reading.of_drug([item], name))))]
-    if item.evidence_type == "drug_label" and reading.of_drug([item], name):
-        diseases = frozenset(entity.id for entity in of_kind(question, ("disease",)))
+        return [("regulatory", list(reading.applications(reading.records_of_drug([item], name))))]
+    if item.evidence_type == "drug_label" and reading.records_of_drug([item], name):
+        diseases = frozenset(entity.id for entity in entities_of_kind(question, ("disease",)))
         return [
             ("mechanism", list(reading.label_mechanism(item))),
             ("indications", list(reading.indications(item, diseases))),

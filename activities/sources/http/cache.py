@@ -64,7 +64,7 @@ def no_older_than(seconds: float | None) -> Iterator[None]:
 
 
 @asynccontextmanager
-async def forgotten_when_malformed() -> AsyncIterator[None]:
+async def forget_when_malformed() -> AsyncIterator[None]:
     """Forget the requests made within the body where it ends in Malformed or RateLimited.
 
     An answer that looked sound may say so: the next attempt asks the API again in place of reading the

@@ -58,16 +58,16 @@ async def read_body(chunks: AsyncIterable[bytes], codings: str, limit: int) -> b
         raise Malformed(f"a body in the coding {codings[:80]!r} is not read")
     decoder = _Decoder(limit) if coding_names else None
     body = bytearray()
-    received = 0
+    size = 0
     async for chunk in chunks:
-        received += len(chunk)
-        if received > limit:
+        size += len(chunk)
+        if size > limit:
             raise TooLarge
         if decoder is None:
             body += chunk
         else:
             decoder.unpack(chunk, body)
-    if decoder is not None and received and not decoder.has_ended:
+    if decoder is not None and size and not decoder.has_ended:
         raise Malformed("a body is cut: its compressed data does not end")
     return bytes(body)
 
@@ -205,8 +205,8 @@ class Http:
         if cache is None:
             return (await self._fetch(source, request, reader, accept, form))[1]
         async with cache.turn(request):
-            if (stored := await cache.get(request)) is not None:
-                return await read_answer(stored, source, reader)
+            if (cached := await cache.get(request)) is not None:
+                return await read_answer(cached, source, reader)
             response, result = await self._fetch(source, request, reader, accept, form)
             if response.is_success:
                 await cache.put(request, response)
@@ -376,10 +376,10 @@ async def time_for_one_request(limit: float | None) -> AsyncIterator[float | Non
     """
     clock = _CLOCK.get()
     limits = [seconds for seconds in (limit, clock.seconds_left if clock else None) if seconds is not None]
-    started = time.monotonic()
+    start = time.monotonic()
     try:
         async with asyncio.timeout(min(limits, default=None)):
             yield min(limits, default=None)
     finally:
         if clock is not None:
-            clock.waited += time.monotonic() - started
+            clock.waited += time.monotonic() - start

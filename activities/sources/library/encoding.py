@@ -185,8 +185,8 @@ class Passages:
         """Return one vector a text, as the model does, which reads only what no search had encoded before.
 
         Raises sqlite3.Error."""
-        remembered = model.cached_vectors(texts)
-        missing = {_digest(text): text for text in texts if text not in remembered}
+        cached = model.cached_vectors(texts)
+        missing = {_digest(text): text for text in texts if text not in cached}
         marks = ", ".join("?" * len(missing))
         rows = self._store.rows(
             f"SELECT digest, vector FROM passages WHERE model = ? AND digest IN ({marks})",  # noqa: S608 - only marks

@@ -33,7 +33,7 @@ from activities.sources.base import Report
 from activities.sources.library.encoding import MIN_LIKENESS, Encoding, Passages
 from activities.sources.library.files import BUNDLED, Listing, list_folder
 from activities.sources.library.store import Contents, FolderChanged, Store
-from activities.text.absence import absent, pattern
+from activities.text.absence import absent_words, pattern
 from activities.text.embeddings import MULTILINGUAL, embedder, encoder_name
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.ranking import (
@@ -148,9 +148,9 @@ class LibraryIndex:
             encoding.start()
         return best_first(ranked)[:limit], hits
 
-    def absent(self, query: str) -> tuple[AbsentWord, ...]:
+    def absent_words(self, query: str) -> tuple[AbsentWord, ...]:
         """List the words of a query that no document has. Raises sqlite3.Error."""
-        return absent(query, self.languages, self.holds, self.has) if self.numbers else ()
+        return absent_words(query, self.languages, self.holds, self.has) if self.numbers else ()
 
     def holds(self, row: Sequence[str], language: str) -> bool:
         """See `activities.text.absence.TermsOf`. Raises sqlite3.Error."""

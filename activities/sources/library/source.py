@@ -127,7 +127,7 @@ class LibrarySource:
                 raise Stopped
             index = libraries.open(folder, stop, report)
             try:
-                absent = index.absent(query.text)
+                absent = index.absent_words(query.text)
                 replacements = [name for word in absent for name in word.instead]
                 text = " ".join((query.text, *replacements))
                 return index, *index.search(text, query.limit, fits, max_whole=max_whole), absent

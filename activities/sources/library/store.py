@@ -109,8 +109,8 @@ class Store:
         self, files: Sequence[FileStamp], stop: Stop | None = None, report: Report | None = None
     ) -> None:
         """Read those of these files that are new or have changed. Raises Stopped, sqlite3.Error."""
-        stored = self._stamps()
-        missing = [file for file in files if stored.get(_key(file)) != _stamp(file)]
+        stamps = self._stamps()
+        missing = [file for file in files if stamps.get(_key(file)) != _stamp(file)]
         for count, file in enumerate(missing, start=len(files) - len(missing)):
             if stop is not None and stop.is_asked:
                 raise Stopped
@@ -181,18 +181,18 @@ class Store:
         """
         columns = "d.number, d.evidence_id, d.whole, d.full_text, d.letters, d.digest, f.name"
         rows = self.rows(f"SELECT {columns} {_IN_ORDER.format('documents d')}, d.number")
-        fullest: dict[str, tuple[int, int, int]] = {}
+        best: dict[str, tuple[int, int, int]] = {}
         """Evidence id -> whether it is a full text, its letters, its number."""
         for number, evidence_id, _, full_text, letters, *_ in rows:
-            if (full_text, letters) > fullest.get(evidence_id, (-1, -1, 0))[:2]:
-                fullest[evidence_id] = (full_text, letters, number)
-        works = {number for *_, number in fullest.values()}
+            if (full_text, letters) > best.get(evidence_id, (-1, -1, 0))[:2]:
+                best[evidence_id] = (full_text, letters, number)
+        works = {number for *_, number in best.values()}
         texts = {digest for number, _, is_whole, *_, digest, _ in rows if not is_whole and number in works}
         by_file: dict[str, list[int]] = {}
         other_records: dict[int, list[int]] = {}
         for number, evidence_id, is_whole, _, _, digest, name in rows:
             if number not in works:
-                other_records.setdefault(fullest[evidence_id][2], []).append(number)
+                other_records.setdefault(best[evidence_id][2], []).append(number)
             elif not is_whole or digest not in texts:
                 by_file.setdefault(name, []).append(number)
                 texts.add(digest)

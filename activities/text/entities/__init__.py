@@ -214,7 +214,7 @@ def is_same_entity(a: str, b: str) -> bool:
     return bool((ids & other_ids) - {""})
 
 
-def of_kind(text: str, kinds: Sequence[Kind]) -> tuple[Entity, ...]:
+def entities_of_kind(text: str, kinds: Sequence[Kind]) -> tuple[Entity, ...]:
     return tuple(entity for entity in link(text) if entity.kind in kinds)
 
 
@@ -226,7 +226,7 @@ def drug(word: str) -> str:
 
 def drugs(text: str) -> Iterator[Entity]:
     """Find the drugs of a text that are no part of a compound (`penicillin-resistant`)."""
-    for entity in of_kind(text, ("drug",)):
+    for entity in entities_of_kind(text, ("drug",)):
         neighbours = {text[entity.end : entity.end + 1], text[entity.start - 1 : entity.start]}
         if neighbours.isdisjoint(_DASHES):
             yield entity

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from activities.analysis import sandbox
-from activities.analysis.meta_analysis import of_generated
+from activities.analysis.meta_analysis import generated_verdict
 from activities.analysis.sandbox import NOT_COMPUTED, run_generated, run_program
 from activities.contracts.effects import Effect, Program
 from activities.contracts.errors import NotInstalled
@@ -152,7 +152,7 @@ def _command_line(process: Path) -> bytes:
     ],
 )
 def test_words_of_a_program_are_no_verdict(code: str) -> None:
-    assert of_generated(run_program(code, []), "higher") == "INCONCLUSIVE"
+    assert generated_verdict(run_program(code, []), "higher") == "INCONCLUSIVE"
 
 
 def test_without_bubblewrap_it_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:

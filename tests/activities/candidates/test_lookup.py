@@ -7,7 +7,7 @@ import pytest
 
 from activities.candidates import lookup
 from activities.candidates.both_sides import Side, to_read, with_verdicts
-from activities.candidates.fields import ANSWERS, SOURCES, of_application, of_molecule
+from activities.candidates.fields import ANSWERS, SOURCES, application_code, molecule_code
 from activities.candidates.lookup import LookUpResult, look_up
 from activities.candidates.reading import is_record_of_another, standing_of
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, CandidateLookUp
@@ -112,18 +112,18 @@ APPROVED = {"approval_status": "approved"}
 @pytest.mark.parametrize(
     ("read", "facts", "code"),
     [
-        (of_application, APPROVED | {"marketing_status": "Prescription"}, "approved"),
-        (of_application, APPROVED, "approved"),
-        (of_application, APPROVED | {"marketing_status": "Discontinued"}, "discontinued"),
-        (of_application, APPROVED | {"marketing_status": "Discontinued; Prescription"}, "approved"),
-        (of_application, {"approval_status": "tentatively approved"}, "tentatively_approved"),
-        (of_application, {"approval_status": "status WD"}, None),
-        (of_application, {}, None),
-        (of_molecule, {"max_phase": "4"}, "approved"),
-        (of_molecule, {"max_phase": "2"}, "investigational"),
-        (of_molecule, {"max_phase": "-1"}, None),
-        (of_molecule, {"max_phase": "4", "withdrawn": "yes"}, "withdrawn"),
-        (of_molecule, {}, None),
+        (application_code, APPROVED | {"marketing_status": "Prescription"}, "approved"),
+        (application_code, APPROVED, "approved"),
+        (application_code, APPROVED | {"marketing_status": "Discontinued"}, "discontinued"),
+        (application_code, APPROVED | {"marketing_status": "Discontinued; Prescription"}, "approved"),
+        (application_code, {"approval_status": "tentatively approved"}, "tentatively_approved"),
+        (application_code, {"approval_status": "status WD"}, None),
+        (application_code, {}, None),
+        (molecule_code, {"max_phase": "4"}, "approved"),
+        (molecule_code, {"max_phase": "2"}, "investigational"),
+        (molecule_code, {"max_phase": "-1"}, None),
+        (molecule_code, {"max_phase": "4", "withdrawn": "yes"}, "withdrawn"),
+        (molecule_code, {}, None),
     ],
 )
 def test_the_code_of_an_application_or_a_molecule_follows_from_its_fields(

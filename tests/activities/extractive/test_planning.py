@@ -3,7 +3,7 @@
 import pytest
 
 from activities.contracts.plan import ParsedQuery, ParseQueryInput, PlanInput
-from activities.extractive.planning import parse_query, plan, search_text, stand_alone
+from activities.extractive.planning import parse_query, plan, search_text, standalone_question
 from activities.profiles.loader import load_profile
 from tests.activities.extractive.abstracts import PROFILE, context
 
@@ -66,8 +66,8 @@ def test_a_question_of_several_lines_is_searched_once() -> None:
 
 def test_a_chain_of_follow_ups_keeps_the_names_of_each_question() -> None:
     first = "Can metformin lower the risk of colorectal cancer?"
-    second = stand_alone("And in children?", first)
-    third = stand_alone("What about the dose?", second)
+    second = standalone_question("And in children?", first)
+    third = standalone_question("What about the dose?", second)
     assert second == "And in children? (metformin, colorectal cancer)"
     assert third == "What about the dose? (children, metformin, colorectal cancer)"
     assert parsed("And in children?", earlier_question=first).improved_query == second

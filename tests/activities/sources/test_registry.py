@@ -22,7 +22,7 @@ from activities.sources import registry
 from activities.sources.base import Source, search
 from activities.sources.declared import record, source
 from activities.sources.http.client import Http, open_http
-from activities.sources.registry import Sources, unreachable
+from activities.sources.registry import Sources, unreachable_sources
 from tests.activities.sources.faults import client, pointed_at
 from tests.replay import ReplayServer, Reply
 
@@ -176,7 +176,7 @@ def closed_port() -> int:
 
 
 async def test_a_host_that_listens_is_reached_and_one_that_does_not_is_named(server: ReplayServer) -> None:
-    found = await unreachable(
+    found = await unreachable_sources(
         {"here": server.url, "gone": f"http://127.0.0.1:{closed_port()}/api", "nowhere": "http://x.invalid"}
     )
     assert set(found) == {"gone", "nowhere"}
@@ -186,7 +186,7 @@ async def test_a_host_that_listens_is_reached_and_one_that_does_not_is_named(ser
 
 async def test_behind_a_proxy_nothing_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("HTTPS_PROXY", "http://127.0.0.1:9")
-    assert await unreachable({"gone": f"http://127.0.0.1:{closed_port()}"}) == {}
+    assert await unreachable_sources({"gone": f"http://127.0.0.1:{closed_port()}"}) == {}
 
 
 async def test_what_cannot_be_reached_is_closed_for_the_run_unless_it_was_asked_for_by_name(

@@ -103,7 +103,7 @@ NOTICES = {
 @pytest.mark.parametrize(
     ("title", "text", "kind"),
     [
-        *((title, "", kind) for kind, of_kind in NOTICES.items() for title in of_kind),
+        *((title, "", kind) for kind, entities_of_kind in NOTICES.items() for title in entities_of_kind),
         (TITLE, "[This retracts the article DOI: 10.1155/2022/9172719.].", "retraction notice"),
         (TITLE, "[This corrects the article DOI: 10.1371/journal.pone.0123456.].", "correction notice"),
         (TITLE, "This corrects the article on page 12.", "correction notice"),

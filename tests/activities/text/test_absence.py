@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from activities.contracts.evidence import Evidence
-from activities.text.absence import TermsOf, absent
+from activities.text.absence import TermsOf, absent_words
 from activities.text.language import language_of_question
 from activities.text.sentences import language_in
 
@@ -19,7 +19,7 @@ def absences(question: str, *texts: str) -> list[tuple[str, tuple[str, ...], boo
     index = TermsOf(works)
     return [
         (word.word, word.instead, word.decides)
-        for word in absent(question, languages, index.holds, index.has)
+        for word in absent_words(question, languages, index.holds, index.has)
     ]
 
 
@@ -77,7 +77,7 @@ def test_the_word_that_asks_is_not_called_absent(question: str, text: str) -> No
     language = language_of_question(question)
     index = TermsOf([Evidence(evidence_id="1", source="library", title="", text=text)])
     assert language not in ("", "en")
-    assert absent(question, (language,), index.holds, index.has) == ()
+    assert absent_words(question, (language,), index.holds, index.has) == ()
 
 
 def test_of_a_question_in_another_language_than_the_documents_names_alone_are_absent() -> None:
@@ -127,7 +127,7 @@ def test_in_german_a_compound_and_a_verb_are_no_names(word: str) -> None:
     works = [Evidence(evidence_id="1", source="library", title="", text="Die Wartung ist im März fällig.")]
     index = TermsOf(works)
     question = f"Wie wirkt {word} auf die Wartung der Heizung im Winter?"
-    (row,) = [row for row in absent(question, ("de",), index.holds, index.has) if row.word == word]
+    (row,) = [row for row in absent_words(question, ("de",), index.holds, index.has) if row.word == word]
     assert row.decides is (word == "Semaglutid")
 
 

@@ -4,7 +4,7 @@ import time
 
 import pytest
 
-from activities.text.entities import drug_counts, is_same_entity, link, names_drug, of_kind, resolve
+from activities.text.entities import drug_counts, entities_of_kind, is_same_entity, link, names_drug, resolve
 
 
 def named(text: str) -> list[tuple[str, str]]:
@@ -60,7 +60,7 @@ def test_names_of_one_thing_are_one_entity_and_neighbours_are_two(pair: str, one
     ],
 )  # fmt: skip
 def test_english_words_and_what_acts_on_a_drug_are_no_drugs(text: str) -> None:
-    assert not of_kind(text, ["drug", "disease"])
+    assert not entities_of_kind(text, ["drug", "disease"])
 
 
 def test_a_name_is_taken_whole_and_as_a_name_is_written() -> None:
@@ -70,7 +70,7 @@ def test_a_name_is_taken_whole_and_as_a_name_is_written() -> None:
     assert not named("the luminal wall")
     assert named("iron deficiency anemia") == [("disease", "iron deficiency anemia")]
     assert named("insulin glargine") == [("drug", "insulin glargine")]
-    assert not of_kind("vitamin. C was", ["drug"])
+    assert not entities_of_kind("vitamin. C was", ["drug"])
     assert all(entity.surface != "vitamin b1" for entity in link("vitamin b12"))
 
 
