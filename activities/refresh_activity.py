@@ -171,7 +171,7 @@ class RefreshActivities:
         from activities.report.versions import refresh  # with what builds reports; see `worker.daemon`
 
         addition = await refresh(
-            archive, first, verdicts, at=findings.at, new=findings.new, searches=findings.searches
+            archive, first, verdicts, at=findings.at, new_works=findings.new, searches=findings.searches
         )
         version = addition.version
         return RefreshOutcome(

@@ -78,10 +78,10 @@ def size(value: BaseModel | str) -> int:
 
 def within(items: Iterable[T], room: int) -> tuple[T, ...]:
     """Return the longest prefix of the items that fits into `room` bytes."""
-    fitting: list[T] = []
+    prefix: list[T] = []
     for item in items:
         room -= size(item) + 1
         if room < 0:
             break
-        fitting.append(item)
-    return tuple(fitting)
+        prefix.append(item)
+    return tuple(prefix)

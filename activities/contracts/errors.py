@@ -183,10 +183,10 @@ class NotInstalled(DeterminatorError):
     The message says how to install it.
     """
 
-    def __init__(self, what: str, how: str) -> None:
-        super().__init__(f"{what} not installed; {how}")
+    def __init__(self, subject: str, how: str) -> None:
+        super().__init__(f"{subject} not installed; {how}")
 
     @classmethod
-    def of_extra(cls, what: str, extra: str) -> "NotInstalled":
+    def of_extra(cls, subject: str, extra: str) -> "NotInstalled":
         """Return the error for a library behind an extra of the package."""
-        return cls(f"{what} are", install(extra))
+        return cls(f"{subject} are", install(extra))

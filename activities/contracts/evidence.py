@@ -86,8 +86,8 @@ class Frozen(BaseModel):
 
         Raises TypeError for a name that is no field: pydantic would keep it.
         """
-        if unknown := sorted(set(update or ()) - self._own_names()):
-            raise TypeError(f"{type(self).__name__} has no {', '.join(unknown)}")
+        if unknown_names := sorted(set(update or ()) - self._own_names()):
+            raise TypeError(f"{type(self).__name__} has no {', '.join(unknown_names)}")
         return super().model_copy(update=update, deep=deep)
 
     def replace(self, **changes: object) -> Self:
@@ -520,9 +520,9 @@ class Sentence(Frozen):
 
     def shaped(self, cells: Iterable[tuple[str, str]]) -> Self:
         """Return it as a row or an item of these fields."""
-        made = tuple(cells)
-        text = "; ".join(f"{head}: {field}" if head else field for head, field in made if field)
-        return self.replace(cells=made, text=text)
+        pairs = tuple(cells)
+        text = "; ".join(f"{head}: {field}" if head else field for head, field in pairs if field)
+        return self.replace(cells=pairs, text=text)
 
 
 class Claim(Sentence):

@@ -129,8 +129,8 @@ def fingerprint(title: str, year: int | None) -> str:
 
     Empty for titles too short to distinguish works (under four words).
     """
-    plain = unicodedata.normalize("NFKD", title).casefold()
-    words = re.findall(r"[^\W_]+", "".join(c for c in plain if not unicodedata.combining(c)))
+    letters = unicodedata.normalize("NFKD", title).casefold()
+    words = re.findall(r"[^\W_]+", "".join(c for c in letters if not unicodedata.combining(c)))
     return _digest(" ".join(words) + f"|{year or ''}") if len(words) >= 4 else ""
 
 
@@ -139,8 +139,8 @@ def first_author(authors: Sequence[str]) -> str:
 
     `lovelace` for `Lovelace A`, `ada lovelace` for `Lovelace, Ada`.
     """
-    plain = unicodedata.normalize("NFKD", authors[0] if authors else "").casefold()
-    words = re.findall(r"[^\W\d_]+", "".join(c for c in plain if not unicodedata.combining(c)))
+    letters = unicodedata.normalize("NFKD", authors[0] if authors else "").casefold()
+    words = re.findall(r"[^\W\d_]+", "".join(c for c in letters if not unicodedata.combining(c)))
     return " ".join(sorted(word for word in words if len(word) > 1 or word > "\u2e7f"))[:60]
 
 
@@ -151,8 +151,8 @@ def figures(text: str) -> str:
     """
     bits = 0
     for number in set(re.findall(r"\d+", re.sub(r"(?<=\d)[, \u202f](?=\d{3}(?!\d))", "", text))):
-        drawn = hashlib.sha256(number.lstrip("0").encode()).digest()
-        bits |= 1 << drawn[0] | 1 << drawn[1]
+        digest = hashlib.sha256(number.lstrip("0").encode()).digest()
+        bits |= 1 << digest[0] | 1 << digest[1]
     return f"{bits:x}" if bits.bit_count() <= MAX_FIGURE_BITS else ALL_FIGURES
 
 

@@ -251,9 +251,9 @@ class MechanismHypothesis(Drug):
         """`drug -> target -> effect (generic name; what it is used for; its standing)`."""
         chain = " -> ".join(filter(None, (self.drug, self.target, self.pathway, self.effect)))
         uses = ", ".join(self.current_indications)
-        standing = filter(None, (self.generic_name, uses, self.regulatory_status, self.trial_status))
+        facts = filter(None, (self.generic_name, uses, self.regulatory_status, self.trial_status))
         sure = f"confidence {self.confidence:.1f}" if self.confidence else ""
-        details = "; ".join(filter(None, (*standing, sure)))
+        details = "; ".join(filter(None, (*facts, sure)))
         return f"{chain} ({details})" if details else chain
 
 

@@ -31,10 +31,10 @@ class PartData(Generic[Given, Shown]):
     """The values of a part: `given` to publishing and `shown` in the report."""
 
     def __init__(
-        self, name: str, input_type: object, no_given: Given, shown: object, no_shown: Shown
+        self, name: str, input_type: object, no_given: Given, report_type: object, no_shown: Shown
     ) -> None:
         self.name = name
-        self.given_as, self.shown_as = input_type, shown
+        self.given_as, self.shown_as = input_type, report_type
         self._no_given, self._no_shown = no_given, no_shown
 
     def of_input(self, document: "PublishParts") -> Given:
@@ -74,8 +74,8 @@ class _WithParts(Frozen, extra="allow"):
         for name in list(values):
             if name in MODULES:
                 data = part_data(name)
-                held = data.shown_type if self.is_report else data.given_type
-                values[name] = held.validate_python(values[name])
+                adapter = data.shown_type if self.is_report else data.given_type
+                values[name] = adapter.validate_python(values[name])
             else:
                 del values[name]
         return self

@@ -70,19 +70,19 @@ class PrismaCounts(Frozen):
         """Works that were screened and are not cited."""
         return self.screened - self.included
 
-    def added_up(self, different: int, screened: int, included: int) -> "PrismaCounts":
+    def added_up(self, unique: int, screened: int, included: int) -> "PrismaCounts":
         """Return the counts of a report that cites `included` works, such that they add up.
 
         `different`: works that the run still holds, which may be fewer than it found.
         """
         screened = max(screened, included)
-        different = max(different, self.identified - self.duplicates, screened)
-        identified = max(self.identified, different)
+        unique = max(unique, self.identified - self.duplicates, screened)
+        identified = max(self.identified, unique)
         return PrismaCounts(
             identified=identified,
-            duplicates=identified - different,
+            duplicates=identified - unique,
             screened=screened,
-            not_screened=different - screened,
+            not_screened=unique - screened,
             included=included,
         )
 

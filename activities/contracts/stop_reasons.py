@@ -108,8 +108,8 @@ def worst(reasons: Sequence[StopReason]) -> StopReason:
     One that failed or was cancelled alone counts only where no other ended otherwise.
     """
     order = list(STOPS)
-    lost = order[order.index("all_sources_failed") :]
-    counted = [reason for reason in reasons if reason not in lost]
-    if counted:
-        return max(counted, key=order.index)
+    losses = order[order.index("all_sources_failed") :]
+    others = [reason for reason in reasons if reason not in losses]
+    if others:
+        return max(others, key=order.index)
     return min(reasons, key=order.index, default="all_sources_failed")

@@ -140,44 +140,44 @@ class SectionDraft(Frozen):
 
     @model_serializer(mode="wrap")
     def _sent(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, object]:
-        made: dict[str, object] = handler(self)
+        data: dict[str, object] = handler(self)
         if info.mode != "json":
-            return made
-        held = {name: dict[str, int]() for name in SHARED}
+            return data
+        places = {name: dict[str, int]() for name in SHARED}
         values: dict[str, list[object]] = {name: [] for name in SHARED}
-        for row in _with_shared(made):
+        for row in _with_shared(data):
             for name in SHARED:
                 numbers = []
                 for value in cast("list[object]", row.get(name, ())):
                     key = to_json(value).decode()
-                    if key not in held[name]:
-                        held[name][key] = len(values[name])
+                    if key not in places[name]:
+                        places[name][key] = len(values[name])
                         values[name].append(value)
-                    numbers.append(held[name][key])
+                    numbers.append(places[name][key])
                 if numbers:
                     row[name] = numbers
-        return made | ({"shared": values} if any(values.values()) else {})
+        return data | ({"shared": values} if any(values.values()) else {})
 
     @model_validator(mode="before")
     @classmethod
     def _received(cls, value: object) -> object:
-        if not isinstance(value, dict) or not isinstance(shared := value.get("shared"), dict):
+        if not isinstance(value, dict) or not isinstance(shared_values := value.get("shared"), dict):
             return value
-        made = deepcopy(value)
-        for row in _with_shared(made):
+        data = deepcopy(value)
+        for row in _with_shared(data):
             for name in SHARED:
                 row[name] = [
-                    shared[name][held] if isinstance(held, int) else held
-                    for held in cast("list[object]", row.get(name, ()))
+                    shared_values[name][entry] if isinstance(entry, int) else entry
+                    for entry in cast("list[object]", row.get(name, ()))
                 ]
-        return made
+        return data
 
     @property
     def cited(self) -> tuple[str, ...]:
         """Ids of the works that its claims and passages quote, each once."""
-        quoted = (support.evidence_id for claim in self.claims for support in claim.support)
+        quote_ids = (support.evidence_id for claim in self.claims for support in claim.support)
         passages = (passage.evidence_id for passage in self.passages)
-        return tuple(dict.fromkeys((*quoted, *passages)))
+        return tuple(dict.fromkeys((*quote_ids, *passages)))
 
     @property
     def claims(self) -> tuple[DraftClaim, ...]:
@@ -204,21 +204,21 @@ class SectionDraft(Frozen):
     def changed(self, change: Callable[[DraftClaim], Sequence[DraftClaim]]) -> "SectionDraft":
         """Return the draft with what `change` makes of each sentence, without empty paragraphs."""
 
-        def each(claims: Iterable[DraftClaim]) -> tuple[DraftClaim, ...]:
-            return tuple(new for claim in claims for new in change(claim))
+        def map_claims(claims: Iterable[DraftClaim]) -> tuple[DraftClaim, ...]:
+            return tuple(result for claim in claims for result in change(claim))
 
-        def one(heading: DraftClaim | None) -> DraftClaim | None:
+        def map_heading(heading: DraftClaim | None) -> DraftClaim | None:
             return next(iter(change(heading)), None) if heading else None
 
         paragraphs = (
-            paragraph.replace(claims=each(paragraph.claims), heading=one(paragraph.heading))
+            paragraph.replace(claims=map_claims(paragraph.claims), heading=map_heading(paragraph.heading))
             for paragraph in self.paragraphs
         )
         return self.replace(
-            heading=one(self.heading),
-            answer=each(self.answer),
+            heading=map_heading(self.heading),
+            answer=map_claims(self.answer),
             paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
-            translations=each(self.translations),
+            translations=map_claims(self.translations),
         )
 
 
@@ -231,11 +231,11 @@ def _with_shared(value: object) -> Iterator[dict[str, object]]:
     if isinstance(value, dict):
         if "support" in value and "text" in value:
             yield value
-        for each in value.values():
-            yield from _with_shared(each)
+        for item in value.values():
+            yield from _with_shared(item)
     elif isinstance(value, list | tuple):
-        for each in value:
-            yield from _with_shared(each)
+        for item in value:
+            yield from _with_shared(item)
 
 
 def named(section_id: str, draft: SectionDraft) -> SectionDraft:
@@ -401,10 +401,10 @@ class Edited(Frozen):
     def changed(self, change: Callable[[EditedSentence], EditedSentence | None]) -> "Edited":
         """Return what the editor wrote with what `change` makes of each sentence; None leaves it out."""
 
-        def each(sentences: Sequence[EditedSentence]) -> tuple[EditedSentence, ...]:
-            return tuple(new for sentence in sentences if (new := change(sentence)) is not None)
+        def map_sentences(sentences: Sequence[EditedSentence]) -> tuple[EditedSentence, ...]:
+            return tuple(result for sentence in sentences if (result := change(sentence)) is not None)
 
-        return self.replace(answer=each(self.answer), mechanism=each(self.mechanism))
+        return self.replace(answer=map_sentences(self.answer), mechanism=map_sentences(self.mechanism))
 
 
 class ExtractInput(StepContext):

@@ -31,10 +31,10 @@ MAX_NAME_BYTES = 220
 
 def report_name(run_id: str, ending: str) -> str:
     """Name a run's report in the store; the same run overwrites its own."""
-    safe = re.sub(r"[^\w-]|(?<=/)\.+", "-", run_id.replace("/", "--")) or "run"
-    if len(safe.encode()) > MAX_NAME_BYTES:
-        safe = f"{safe[:40]}-{hashlib.sha256(run_id.encode()).hexdigest()[:32]}"
-    return f"reports/{safe}/report.{ending}"
+    name = re.sub(r"[^\w-]|(?<=/)\.+", "-", run_id.replace("/", "--")) or "run"
+    if len(name.encode()) > MAX_NAME_BYTES:
+        name = f"{name[:40]}-{hashlib.sha256(run_id.encode()).hexdigest()[:32]}"
+    return f"reports/{name}/report.{ending}"
 
 
 class TouchedClaim(Frozen):
@@ -105,7 +105,7 @@ class Archive:
         try:
             async for page in obstore.list(self._raw, prefix="reports"):
                 rows = ((_REPORT.fullmatch(str(meta["path"])), meta["last_modified"]) for meta in page)
-                pairs += [(match[1], at) for match, at in rows if match]
+                pairs += [(match[1], time) for match, time in rows if match]
         except (OSError, BaseError) as error:
             raise StoreError(f"cannot list the reports in the evidence store: {error}") from error
         return [name for name, _ in sorted(pairs, key=lambda pair: str(pair[1]), reverse=True)]
@@ -125,12 +125,12 @@ class Archive:
     async def version(self, version: Version) -> Report:
         return Report.model_validate_json(await self.store.get_bytes(version.blob))
 
-    async def add_version(self, first: Report, later: Report, version: Version) -> bool:
+    async def add_version(self, first: Report, report: Report, version: Version) -> bool:
         """Keep a later version under its number; return False when a faster refresh has used that number."""
-        blob = await self.store.put_bytes(later.model_dump_json(indent=2).encode(), "json")
-        whole = version.replace(blob=blob)
+        blob = await self.store.put_bytes(report.model_dump_json(indent=2).encode(), "json")
+        record = version.replace(blob=blob)
         return await self.store.create_named(
-            _version_name(first, version.number), whole.model_dump_json(indent=2).encode()
+            _version_name(first, version.number), record.model_dump_json(indent=2).encode()
         )
 
     async def published_from(self, report: Report) -> PublishInput:
@@ -140,8 +140,8 @@ class Archive:
         try:
             return PublishInput.model_validate_json(await self.store.get_bytes(report.made_from))
         except ValueError as error:
-            wrong = f"what the report of {report.run_id} was published from cannot be read"
-            raise StoreError(wrong) from error
+            message = f"what the report of {report.run_id} was published from cannot be read"
+            raise StoreError(message) from error
 
 
 async def newest(archive: Archive, first: Report) -> tuple[Report, tuple[Version, ...]]:
@@ -163,12 +163,12 @@ async def refs_in(store: EvidenceStore, blob: str) -> Sequence[EvidenceRef]:
 
 def standings(report: Report, versions: Sequence[Version]) -> Mapping[str, Standing]:
     """Return the standing of works, by evidence id, as far as a report and its later versions know it."""
-    after: dict[str, Standing] = {change.evidence_id: change.after for v in versions for change in v.changes}
-    return after | {reference.evidence_id: reference.standing for reference in report.references}
+    changes: dict[str, Standing] = {c.evidence_id: c.after for v in versions for c in v.changes}
+    return changes | {reference.evidence_id: reference.standing for reference in report.references}
 
 
 def _version_name(first: Report, number: int) -> str:
     """Name a version, which is written once; one run id may have been researched more than once."""
     folder = report_name(first.run_id, "json").removesuffix("report.json")
-    of = hashlib.sha256(first.generated_at.encode()).hexdigest()[:12]
-    return f"{folder}versions/{of}/{number}.json"
+    origin = hashlib.sha256(first.generated_at.encode()).hexdigest()[:12]
+    return f"{folder}versions/{origin}/{number}.json"

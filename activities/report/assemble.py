@@ -50,7 +50,7 @@ def build_report(
     step: PublishInput,
     documents: Mapping[str, Evidence],
     notes: Sequence[Statement | str] = (),
-    stored: Mapping[str, object] | None = None,
+    part_data: Mapping[str, object] | None = None,
 ) -> Report:
     """Build the report of what was written; any output of a model yields one.
 
@@ -58,29 +58,29 @@ def build_report(
     is what was read from the store for each part, by name.
     """
     checks = Checks(documents)
-    report = _numbered(step, _checked(step, checks, stored or {}), documents)
+    report = _numbered(step, _checked(step, checks, part_data or {}), documents)
     claims = checks.standing
-    refused = sum(item.kind in ("claim", "wording") for item in checks.dropped)
-    by = Counter(claim.stands_by for claim in claims)
-    judged = step.written_by == "model" and bool(claims)  # without claims nothing is there to be confident of
+    refusal_count = sum(item.kind in ("claim", "wording") for item in checks.dropped)
+    counts = Counter(claim.stands_by for claim in claims)
+    is_judged = step.written_by == "model" and bool(claims)  # else there is nothing to be confident of
     report = report.replace(
-        unanswered=missing_name(step) if claims else why_unanswered(step, refused),
+        unanswered=missing_name(step) if claims else why_unanswered(step, refusal_count),
         unused=unused_works(step, report, checks.dropped, checks.retracted),
         verification=Verification(
             claims=max(sum(checks.written.values()), len(claims)),
             verified=len(claims),
             replaced=checks.replaced,
             dropped=tuple(checks.dropped),
-            by_quote=by["quote"],
-            by_reader=by["reader"],
+            by_quote=counts["quote"],
+            by_reader=counts["reader"],
             computed=sum(bool(claim.computed) for claim in claims),
             fell=sum(checks.lost.values()),
             reader=step.reader,
             vigilance=sum((section.draft.vigilance for section in step.sections), Vigilance()),
             unread=sum(item.statement.code == "not_read" for item in checks.dropped),
         ),
-        confidence=round(step.confidence, 4) if judged and step.confidence is not None else None,
-        confidence_reasons=(step.confidence_reasons or _basis(report.judgements)) if judged else (),
+        confidence=round(step.confidence, 4) if is_judged and step.confidence is not None else None,
+        confidence_reasons=(step.confidence_reasons or _basis(report.judgements)) if is_judged else (),
     )
     remarks = [as_statement(note) for note in notes]
     for part in parts_of(report):
@@ -94,18 +94,18 @@ MAX_TITLE_CHARS = 140
 """Characters of a question that is the title of its report."""
 
 
-def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -> Report:
+def _checked(step: PublishInput, checks: Checks, part_data: Mapping[str, object]) -> Report:
     """Make the report without what a check refuses."""
-    for planned in step.sections:
-        checks.add_section(planned)
+    for plan in step.sections:
+        checks.add_section(plan)
     checks.drop_refused(step.refused)
     by_model = step.written_by == "model"
     edit = CheckedEdit()
     if step.edited is not None and by_model:
         edit = check_edited(step.edited, checks)
     judgements = judged_works(step.judgements, step.evidence, checks)
-    values = {name: part_of(name).check(step, checks, judgements, stored.get(name)) for name in step.parts}
-    several = sum(bool(section.answer) for section in checks.sections) > 1
+    values = {name: part_of(name).check(step, checks, judgements, part_data.get(name)) for name in step.parts}
+    has_several_answers = sum(bool(section.answer) for section in checks.sections) > 1
     head = fields_of(Head, step)
     head["title"] = _title(step, edit.title) or _("Research report")
     report = Report(
@@ -114,16 +114,16 @@ def _checked(step: PublishInput, checks: Checks, stored: Mapping[str, object]) -
         mechanism=edit.mechanism,
         sections=tuple(
             section.replace(
-                answer=section.answer if several else (),
+                answer=section.answer if has_several_answers else (),
                 # without a claim it is not complete, however its research ended
-                status="partial" if planned.status == "complete" and not section.claims else planned.status,
-                empty_because=_why_empty(planned, section, checks),
+                status="partial" if plan.status == "complete" and not section.claims else plan.status,
+                empty_because=_why_empty(plan, section, checks),
             )
-            for planned, section in zip(step.sections, checks.sections, strict=True)
+            for plan, section in zip(step.sections, checks.sections, strict=True)
         ),
         judgements=judgements,
     ).replace(**values)
-    return report.replace(answer=_answer(step, checks, edit, concluded=concludes(report)))
+    return report.replace(answer=_answer(step, checks, edit, concludes=concludes(report)))
 
 
 def _basis(judgements: Iterable[JudgedWork]) -> tuple[Statement, ...]:
@@ -133,33 +133,33 @@ def _basis(judgements: Iterable[JudgedWork]) -> tuple[Statement, ...]:
         for work in sorted(judgements, key=lambda work: work.answers)
         if work.answers >= MIN_ANSWERS
     }
-    direct = sum(answers >= 3 for answers in answering.values())
-    counts = {"works": len(answering), "direct": direct, "yes": 0, "no": 0, "mixed": 0}
+    direct_works = sum(answers >= 3 for answers in answering.values())
+    counts = {"works": len(answering), "direct": direct_works, "yes": 0, "no": 0, "mixed": 0}
     return (Statement.of("confidence_of_judgements", **counts),) if answering else ()
 
 
-def _title(step: PublishInput, edited: str) -> str:
+def _title(step: PublishInput, editor_title: str) -> str:
     """Return the title of the editor, the plan or a person; where that is the question, the writer's."""
     headings = (section.draft.heading for section in step.sections if section.section.title == UNPLANNED)
-    drafts = [heading.text for heading in headings if heading and heading.state == "stands"]
-    titles = [*map(clean, (edited, step.title)), *map(clean, drafts)]
+    writer_titles = [heading.text for heading in headings if heading and heading.state == "stands"]
+    titles = [*map(clean, (editor_title, step.title)), *map(clean, writer_titles)]
     question = clean(step.question)
     return next(
         (title for title in titles if title not in ("", question)), shortened(question, MAX_TITLE_CHARS)
     )
 
 
-def _why_empty(planned: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:
+def _why_empty(plan: PlannedSection, section: ReportSection, checks: Checks) -> Statement | None:
     if section.claims:
         return None
-    if planned.status in ("failed", "cancelled"):
-        return Statement.of("section_not_researched", note=clean(planned.note))
-    if planned.draft.elsewhere or checks.written[section.id] > checks.lost[section.id]:
+    if plan.status in ("failed", "cancelled"):
+        return Statement.of("section_not_researched", note=clean(plan.note))
+    if plan.draft.elsewhere or checks.written[section.id] > checks.lost[section.id]:
         return Statement.of("section_stands_elsewhere")
     return Statement.of("section_claims_refused" if checks.lost[section.id] else "section_without_claims")
 
 
-def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded: bool) -> tuple[Claim, ...]:
+def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concludes: bool) -> tuple[Claim, ...]:
     """Choose the direct answer: the only one that was written with sections, or the editor's.
 
     A section of which the editor's answer says nothing adds the first sentence of its own. Where the first
@@ -167,10 +167,10 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
     """
     if step.written_by == "extractive":
         return ()
-    written = [section for section in checks.sections if section.answer]
+    sections = [section for section in checks.sections if section.answer]
     not_confirmed = Claim(id="a0", text=sentence(Statement.of("answer_not_confirmed")), kind="inference")
-    if len(written) == 1 and not edit.answer:
-        (section,) = written
+    if len(sections) == 1 and not edit.answer:
+        (section,) = sections
         answer = (not_confirmed, *section.answer) if section.id in checks.without_lead else section.answer
     else:
         answer = edit.answer
@@ -178,7 +178,7 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
             claim_ids = {claim.id for claim in (*section.answer, *section.claims)}
             if section.answer and not any(claim_ids & {claim.id, *claim.rests_on} for claim in answer):
                 answer = (*answer, section.answer[0])
-    if not answer and not concluded and checks.without_lead and any(s.claims for s in checks.sections):
+    if not answer and not concludes and checks.without_lead and any(s.claims for s in checks.sections):
         return (not_confirmed,)
     return answer
 
@@ -186,39 +186,39 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concluded:
 def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Evidence]) -> Report:
     """Add the references, what is known of them, and beside each claim the strength of what it cites."""
     quotes = list(cited_quotes(report))
-    cited = [documents[name] for name in dict.fromkeys(support.evidence_id for support in quotes)]
-    study = studies(cited)
-    words = words_for(step.words, cited, step.searches)
+    items = [documents[name] for name in dict.fromkeys(support.evidence_id for support in quotes)]
+    study = studies(items)
+    words = words_for(step.words, items, step.searches)
     by_model = step.written_by == "model"
-    judged = {work.evidence_id: work for work in report.judgements}
-    translated = {
+    judgements = {work.evidence_id: work for work in report.judgements}
+    translations = {
         quote: clean(translation.text)
-        for planned in step.sections
-        for translation in planned.draft.translations
+        for plan in step.sections
+        for translation in plan.draft.translations
         for quote in translation.support
         if translation.state == "stands"
     }
-    around = contexts(quotes, documents, step.language, translated)
+    around = contexts(quotes, documents, step.language, translations)
     origins = {ref.evidence_id: ref.from_run for ref in step.evidence}
-    graded = by_model and words.graded
-    listed = references(quotes, documents, study, origins, around, judged, graded=graded)
+    with_grades = by_model and words.graded
+    rows = references(quotes, documents, study, origins, around, judgements, with_grades=with_grades)
     if by_model:
-        grades = {reference.evidence_id: reference.strength for reference in listed}
+        grades = {reference.evidence_id: reference.strength for reference in rows}
         report = report.changed(lambda claim: with_strength(claim, grades))
-    numbers = numbers_of(listed)
+    numbers = numbers_of(rows)
 
-    def numbered(passages: Iterable[QuotedPassage]) -> tuple[QuotedPassage, ...]:
+    def number_passages(passages: Iterable[QuotedPassage]) -> tuple[QuotedPassage, ...]:
         return tuple(passage.replace(number=numbers[passage.evidence_id]) for passage in passages)
 
     return report.replace(
         sections=tuple(
             section.replace(
                 markdown=section_text(section, numbers),
-                passages=numbered(section.passages),
+                passages=number_passages(section.passages),
             )
             for section in report.sections
         ),
-        references=listed,
+        references=rows,
         # sections end in any order
         judgements=tuple(
             sorted(
@@ -228,18 +228,18 @@ def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Eviden
         ),
         words=words,
         contexts=around,
-        methodology=_methodology(step, listed),
+        methodology=_methodology(step, rows),
     )
 
 
-def _methodology(step: PublishInput, cited: Sequence[Reference]) -> Methodology:
+def _methodology(step: PublishInput, references: Sequence[Reference]) -> Methodology:
     cost = step.usage.cost_microusd
     method = fields_of(Method, step)
-    settled = {gap for planned in step.sections for gap in planned.draft.settled}
+    closed_gaps = {gap for plan in step.sections for gap in plan.draft.settled}
     method["spent_by"] = tuple(
-        use.replace(open=tuple(gap for gap in use.open if gap not in settled)) for use in step.spent_by
+        use.replace(open=tuple(gap for gap in use.open if gap not in closed_gaps)) for use in step.spent_by
     )
-    method["counts"] = step.counts.added_up(len(step.found), step.screened, len(cited))
+    method["counts"] = step.counts.added_up(len(step.found), step.screened, len(references))
     # concurrent steps end in any order; two runs that did the same must report the same
     method["prompt_versions"] = tuple(sorted(step.prompt_versions))
     return Methodology(

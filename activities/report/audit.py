@@ -42,7 +42,7 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
     bearers, problems = check_report(report.model_dump(mode="json"), lines)
     derived: dict[str, Iterator[tuple[str, ...]]] = {}
     for part in parts_of(report):
-        derived |= {kind: iter(each) for kind, each in part.problems(report, items).items()}
+        derived |= {kind: iter(rows) for kind, rows in part.problems(report, items).items()}
     return Examination(
         run_id=report.run_id,
         bearers=tuple(
@@ -66,18 +66,18 @@ def _confidence(report: Report) -> Iterator[str]:
     weights = (
         (work.answers, WEIGHT[work.evidence_type] if work.evidence_type else 1.0) for work in answering
     )
-    most = confidence_of([carried_by(answers, weight) for answers, weight in weights])
-    if report.confidence > most + ROUNDED:
-        shown = f"{report.confidence:.2f}"
-        yield f"its confidence of {shown} is more than its works carry, as judged: {most:.2f} at most"
+    maximum = confidence_of([carried_by(answers, weight) for answers, weight in weights])
+    if report.confidence > maximum + ROUNDED:
+        text = f"{report.confidence:.2f}"
+        yield f"its confidence of {text} is more than its works carry, as judged: {maximum:.2f} at most"
 
 
 def _grounds(report: Report) -> Iterator[str]:
     """Name a confidence that is said to rest on more works than were judged to answer."""
     answering = [work.answers for work in report.judgements if work.answers >= MIN_ANSWERS]
-    direct = sum(answers >= 3 for answers in answering)
+    direct_works = sum(answers >= 3 for answers in answering)
     stated = [reason for reason in report.confidence_reasons if reason.code == "confidence_of_judgements"]
-    if any(said.number("works") > len(answering) or said.number("direct") > direct for said in stated):
+    if any(row.number("works") > len(answering) or row.number("direct") > direct_works for row in stated):
         yield "its confidence is said to rest on more works than were judged to answer"
 
 

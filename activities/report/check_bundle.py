@@ -55,28 +55,28 @@ class CheckedBearer:
         return (*(quote.problem for quote in self.quotes if quote.problem), *self.problems)
 
 
-def check_sums(names: Iterable[str], read: Callable[[str], bytes | None]) -> list[str]:
+def check_sums(names: Iterable[str], read_file: Callable[[str], bytes | None]) -> list[str]:
     """Name files that are not as they were exported, or were not exported.
 
     `names`: of all files; `read`: a file by its name, None for one that is not there.
     """
-    sums = read(SUMS)
+    sums = read_file(SUMS)
     if sums is None:
         return [f"{SUMS} is missing"]
-    wrong = []
-    listed: dict[str, str] = {}
+    faults = []
+    digests: dict[str, str] = {}
     for line in sums.decode(errors="replace").splitlines():
         digest, _, name = line.partition("  ")
-        if listed.setdefault(name, digest) != digest:
-            wrong.append(f"{name} is listed twice with different sums")
-    for name, digest in listed.items():
-        data = read(name)
+        if digests.setdefault(name, digest) != digest:
+            faults.append(f"{name} is listed twice with different sums")
+    for name, digest in digests.items():
+        data = read_file(name)
         if data is None:
-            wrong.append(f"{name} is missing")
+            faults.append(f"{name} is missing")
         elif hashlib.sha256(data).hexdigest() != digest:
-            wrong.append(f"{name} is not the file that was exported")
-    return wrong + [
-        f"{name} is not listed in {SUMS}" for name in sorted(names) if name not in listed and name != SUMS
+            faults.append(f"{name} is not the file that was exported")
+    return faults + [
+        f"{name} is not listed in {SUMS}" for name in sorted(names) if name not in digests and name != SUMS
     ]
 
 
@@ -91,38 +91,38 @@ def check_report(
     works = report.get("references", [])
     numbers = {work["evidence_id"]: work["number"] for work in works}
     texts = {item["evidence_id"]: normalise(item["text"]) for item in items}
-    retracted = {item["evidence_id"] for item in (*items, *works) if item.get("standing") == "retracted"}
+    retracted_ids = {item["evidence_id"] for item in (*items, *works) if item.get("standing") == "retracted"}
 
     def problem(label: str, kind: str, name: str, quote: str) -> str:
         if name not in texts:
             return f"{label} cites {name}, which is not among the evidence"
-        plain = normalise(quote)
-        if not occurs(plain, texts[name]):
-            is_short = len(plain) < min_chars(plain)
-            short = f" (shorter than {min_chars(plain)} characters)" if is_short else ""
+        normal_quote = normalise(quote)
+        if not occurs(normal_quote, texts[name]):
+            is_short = len(normal_quote) < min_chars(normal_quote)
+            short = f" (shorter than {min_chars(normal_quote)} characters)" if is_short else ""
             return f'{label}: not in the text of {name}: "{quote}"{short}'
-        if name in retracted:
+        if name in retracted_ids:
             return f"{label} rests on {name}, which is retracted"
         if name not in numbers and kind != "judgement":  # what was judged need not be cited
             return f"{label} cites {name}, which is not among the references"
         return ""
 
-    checked = []
-    cited = set()
+    bearers = []
+    cited_ids = set()
     for label, bearer, supports in _bearers(report):
         pairs = [(support["evidence_id"], support["quote"]) for support in supports]
         kind = bearer.kind
         quotes = (CheckedQuote(n, numbers.get(n), q, problem(label, kind, n, q)) for n, q in pairs)
-        checked.append(replace(bearer, quotes=tuple(quotes)))
-        cited |= {name for name, _ in pairs if kind != "judgement"}
-    wrong = [
-        f"reference {work['number']} is never cited" for work in works if work["evidence_id"] not in cited
+        bearers.append(replace(bearer, quotes=tuple(quotes)))
+        cited_ids |= {name for name, _ in pairs if kind != "judgement"}
+    faults = [
+        f"reference {work['number']} is never cited" for work in works if work["evidence_id"] not in cited_ids
     ]
     if [work["number"] for work in works] != list(range(1, len(works) + 1)):
-        wrong.append("the references are not numbered from 1 without gaps")
+        faults.append("the references are not numbered from 1 without gaps")
     if len(numbers) < len(works):
-        wrong.append("a work is listed more than once among the references")
-    return checked, wrong
+        faults.append("a work is listed more than once among the references")
+    return bearers, faults
 
 
 def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[str, CheckedBearer, Sequence[dict[str, str]]]]:
@@ -134,22 +134,22 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[str, CheckedBearer, Se
     bases = {claim["id"] for claim in claims if not claim.get("rests_on")}
     for claim in claims:
         name, quotes = claim["id"], claim.get("support", [])
-        lacking = [
+        faults = [
             f"rests on claim {n}, which is not in the report"
             for n in claim.get("rests_on", [])
             if n not in bases
         ]
         if not quotes and claim.get("kind") not in ("inference", "background"):
-            lacking.insert(0, "has no support")
-        wrong = tuple(f"claim {name} {what}" for what in lacking)
-        yield f"claim {name}", CheckedBearer("claim", name, claim["text"], problems=wrong), quotes
+            faults.insert(0, "has no support")
+        problems = tuple(f"claim {name} {fault}" for fault in faults)
+        yield f"claim {name}", CheckedBearer("claim", name, claim["text"], problems=problems), quotes
     for candidate in report.get("candidates", []):
         name, text = candidate["name"], candidate.get("proposed_mechanism") or candidate.get("mechanism", "")
         kinds = ("support", "against", "records", "safety")
         quotes = [support for kind in kinds for support in candidate.get(kind, [])]
         quotes = list({(quote["evidence_id"], quote["quote"]): quote for quote in quotes}.values())
-        wrong = () if candidate.get("support") else (f"candidate {name} has no support",)
-        yield f"candidate {name}", CheckedBearer("candidate", name, text, problems=wrong), quotes
+        problems = () if candidate.get("support") else (f"candidate {name} has no support",)
+        yield f"candidate {name}", CheckedBearer("candidate", name, text, problems=problems), quotes
     for conclusion in report.get("conclusions", []):
         quotes = [support for work in conclusion.get("works", []) for support in work.get("support", [])]
         name = conclusion["outcome"]
@@ -159,43 +159,43 @@ def _bearers(report: Mapping[str, Any]) -> Iterator[tuple[str, CheckedBearer, Se
         for column, cell in row.get("cells", {}).items():
             label, support = f"{column} of {name}", cell.get("support")
             is_cited = support is not None and support["evidence_id"] == name
-            wrong = () if is_cited else (f"{label} has no sentence of that work",)
+            problems = () if is_cited else (f"{label} has no sentence of that work",)
             quotes = [support] if support else []
-            yield label, CheckedBearer("cell", name, cell["text"], problems=wrong), quotes
+            yield label, CheckedBearer("cell", name, cell["text"], problems=problems), quotes
     for work in report.get("judgements", []):
         name, finding, quotes = work["evidence_id"], work.get("finding", ""), work.get("support", [])
         if quotes or finding:
-            wrong = () if quotes else (f"the finding of {name} has no quote",)
-            yield f"judgement of {name}", CheckedBearer("judgement", name, finding, problems=wrong), quotes
+            problems = () if quotes else (f"the finding of {name} has no quote",)
+            yield f"judgement of {name}", CheckedBearer("judgement", name, finding, problems=problems), quotes
 
 
 def main() -> int:
     """Say what holds; 0 when everything does, 1 when something does not."""
     folder = Path(__file__).resolve().parent
 
-    def read(name: str) -> bytes | None:
+    def read_file(name: str) -> bytes | None:
         path = (folder / name).resolve()
         return path.read_bytes() if path.is_relative_to(folder) and path.is_file() else None
 
     quotes = 0
     try:
         names = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()]
-        wrong = check_sums(names, read)
+        faults = check_sums(names, read_file)
         lines = (folder / "evidence.jsonl").read_text(encoding="utf-8").split("\n")
         report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
         bearers, problems = check_report(report, [json.loads(line) for line in lines if line.strip()])
-        wrong += [*(fault for bearer in bearers for fault in bearer.faults()), *problems]
+        faults += [*(fault for bearer in bearers for fault in bearer.faults()), *problems]
         quotes = sum(len(bearer.quotes) for bearer in bearers)
         if not bearers:
-            wrong.append("there is nothing to check: the report makes no claim")
+            faults.append("there is nothing to check: the report makes no claim")
     except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
-        wrong = [f"report.json, evidence.jsonl or {SUMS} cannot be read: {error!r}"]
-    for text in wrong:
+        faults = [f"report.json, evidence.jsonl or {SUMS} cannot be read: {error!r}"]
+    for text in faults:
         sys.stdout.write(text + "\n")
-    counts = ((quotes, "quote"), (len(wrong), "problem"))
+    counts = ((quotes, "quote"), (len(faults), "problem"))
     summary = ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in counts)
     sys.stdout.write(f"{summary}\n{UNSEEN}")
-    return 1 if wrong else 0
+    return 1 if faults else 0
 
 
 if __name__ == "__main__":

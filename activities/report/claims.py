@@ -54,10 +54,10 @@ WITHOUT_QUOTES: frozenset[SentenceKind] = frozenset({"inference", "transition", 
 
 def draft_claims(draft: SectionDraft) -> tuple[tuple[Claim, ...], tuple[Claim, ...]]:
     """Return answer and claims of a draft as a report has them, for the editor: those that rest on works."""
-    shown = printable_draft(draft)
-    parts = shown.answer, [claim for paragraph in shown.paragraphs for claim in paragraph.claims]
-    answer, rest = (tuple(as_claim(c) for c in part if c.kind != "background") for part in parts)
-    return answer, rest
+    printable = printable_draft(draft)
+    parts = printable.answer, [claim for paragraph in printable.paragraphs for claim in paragraph.claims]
+    answer, claims = (tuple(as_claim(c) for c in part if c.kind != "background") for part in parts)
+    return answer, claims
 
 
 def as_claim(draft: DraftClaim) -> Claim:
@@ -106,9 +106,9 @@ class Checks:
         return [claim for section in self.sections for claim in (*section.answer, *section.claims)]
 
     def supports(self, supports: Iterable[Support]) -> Checked:
-        checked = self._checker.supports(supports)
-        self.retracted |= dict.fromkeys(checked.retracted)
-        return checked
+        result = self._checker.supports(supports)
+        self.retracted |= dict.fromkeys(result.retracted)
+        return result
 
     def drop(
         self, text: str, reasons: Sequence[Statement], kind: RefusedKind, section: str, ids: Iterable[str]
@@ -124,68 +124,68 @@ class Checks:
             )
         )
 
-    def drop_refused(self, refused: Iterable[Refused], section: str = "") -> None:
-        for refusal in refused:
+    def drop_refused(self, refusals: Iterable[Refused], section: str = "") -> None:
+        for refusal in refusals:
             self.drop(clean(refusal.text), [refusal.reason], refusal.kind, section, refusal.evidence_ids)
 
-    def add_section(self, planned: PlannedSection) -> None:
+    def add_section(self, plan: PlannedSection) -> None:
         """Look for every quote of a draft, and keep what stands."""
         place = len(self.sections) + 1
-        name = planned.section.id or f"s{place}"
-        title = _(clean(planned.section.title)) or clean(planned.draft.title)
-        if planned.section.title == UNPLANNED and planned.draft.passages:
+        name = plan.section.id or f"s{place}"
+        title = _(clean(plan.section.title)) or clean(plan.draft.title)
+        if plan.section.title == UNPLANNED and plan.draft.passages:
             title = _("Nearest passages")  # nobody has found anything: these stand as they were ranked
-        draft = named(name, planned.draft).changed(lambda claim: (self._with_quotes(claim),))
-        shown = printable_draft(draft)
+        draft = named(name, plan.draft).changed(lambda claim: (self._with_quotes(claim),))
+        printable = printable_draft(draft)
         start = len(self.dropped)
-        self.drop_refused(shown.refused, name)
-        sent = {claim.id for claim in shown.claims}
-        if cut := [claim for claim in draft.claims if claim.letter and claim.id not in sent]:
-            texts = " ".join(_of_letter(claim) for claim in cut)
-            self.statements.append(Statement.of("letter_cut", sentences=len(cut), texts=texts))
+        self.drop_refused(printable.refused, name)
+        ids = {claim.id for claim in printable.claims}
+        if cut_claims := [claim for claim in draft.claims if claim.letter and claim.id not in ids]:
+            texts = " ".join(_of_letter(claim) for claim in cut_claims)
+            self.statements.append(Statement.of("letter_cut", sentences=len(cut_claims), texts=texts))
         passages = tuple(filter(None, (self._passage(passage, name) for passage in draft.passages)))
         headings = (paragraph.heading for paragraph in draft.paragraphs if paragraph.heading)
         self.left_out += sum(heading.state != "stands" for heading in headings)
-        self.left_out += sum(c.is_row and not c.letter and c.id not in sent for c in draft.claims)
-        blocks = [("", quoted) for quoted in _quotes(passages, name)] or self._blocks(shown, name)
-        lost = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
-        self.written[name] = sum(refusal.kind == "claim" for refusal in planned.draft.refused) + len(
-            draft.claims
-        )
-        self.lost[name] = sum(item.kind in CLAIM_KINDS for item in lost)
-        if draft.answer and not any(f"{c.id}.".startswith(f"{draft.answer[0].id}.") for c in shown.answer):
+        self.left_out += sum(c.is_row and not c.letter and c.id not in ids for c in draft.claims)
+        blocks = [("", claims) for claims in _quotes(passages, name)] or self._blocks(printable, name)
+        losses = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
+        refusals = sum(refusal.kind == "claim" for refusal in plan.draft.refused)
+        self.written[name] = refusals + len(draft.claims)
+        self.lost[name] = sum(item.kind in CLAIM_KINDS for item in losses)
+        first_id = f"{draft.answer[0].id}." if draft.answer else ""
+        if first_id and not any(f"{c.id}.".startswith(first_id) for c in printable.answer):
             self.without_lead.add(name)
-        first = {claim.id: claim.text for claim in draft.claims}
-        self.replaced += sum(first.get(claim.id) != claim.text for claim in shown.claims)
-        question = clean(planned.section.key_question)
+        text_by_id = {claim.id: claim.text for claim in draft.claims}
+        self.replaced += sum(text_by_id.get(claim.id) != claim.text for claim in printable.claims)
+        question = clean(plan.section.key_question)
         self.sections.append(
             ReportSection(
                 id=name,
                 title=title or question or _("Section {number}").format(number=place),
                 key_question=question,
                 markdown="",
-                status=planned.status,
+                status=plan.status,
                 claims=tuple(claim for _, claims in blocks for claim in claims),
                 paragraphs=tuple(tuple(claim.id for claim in claims) for _, claims in blocks),
                 headings=tuple(heading for heading, _ in blocks),
-                answer=tuple(map(as_claim, shown.answer)),
+                answer=tuple(map(as_claim, printable.answer)),
                 passages=passages,
             )
         )
 
     def _with_quotes(self, draft: DraftClaim) -> DraftClaim:
         """Keep the quotes of a sentence that stand; it falls where one of its works has none left."""
-        checked = self.supports(draft.support)
-        lost = {s.evidence_id for s in draft.support} - {s.evidence_id for s in checked.support}
-        reasons = checked.refused if lost else ()
+        result = self.supports(draft.support)
+        lost_ids = {s.evidence_id for s in draft.support} - {s.evidence_id for s in result.support}
+        reasons = result.refused if lost_ids else ()
         if not draft.support and draft.kind not in WITHOUT_QUOTES:
             reasons = (Statement.of("cites_nothing"),)
         if not clean(draft.text):
             reasons = (Statement.of("claim_empty"),)
         if draft.state != "stands" or not reasons:
-            return draft.replace(support=checked.support)
-        self.quotes_refused += len(checked.refused) if checked.support else 0
-        return draft.replace(support=checked.support, state="refused", problem=reasons[0])
+            return draft.replace(support=result.support)
+        self.quotes_refused += len(result.refused) if result.support else 0
+        return draft.replace(support=result.support, state="refused", problem=reasons[0])
 
     def _blocks(self, draft: SectionDraft, section: str) -> list[tuple[str, list[Claim]]]:
         """Return the heading and the claims of each paragraph, list and table."""
@@ -195,9 +195,9 @@ class Checks:
             carrying = bases_of(paragraph.claims)
             for claim in map(as_claim, paragraph.claims):
                 key = normalise(claim.text).casefold()
-                needed = claim.letter or claim.id in carrying
-                if claim.support and not needed and (earlier := self._said.get(key)):
-                    self.drop_repeated(claim, earlier, section)
+                is_needed = claim.letter or claim.id in carrying
+                if claim.support and not is_needed and (earlier_id := self._said.get(key)):
+                    self.drop_repeated(claim, earlier_id, section)
                 else:
                     self._said[key] = claim.id
                     claims.append(claim)
@@ -205,25 +205,25 @@ class Checks:
                 blocks.append((clean(paragraph.heading.text) if paragraph.heading else "", claims))
         return blocks
 
-    def drop_repeated(self, claim: Claim, earlier: str, section: str) -> None:
-        self.repeats[claim.id] = earlier
+    def drop_repeated(self, claim: Claim, earlier_id: str, section: str) -> None:
+        self.repeats[claim.id] = earlier_id
         ids = (support.evidence_id for support in claim.support)
-        self.drop(claim.text, [Statement.of("repeats_claim", claim=earlier)], "claim", section, ids)
+        self.drop(claim.text, [Statement.of("repeats_claim", claim=earlier_id)], "claim", section, ids)
 
     def _passage(self, passage: Passage, section: str) -> QuotedPassage | None:
         """Keep the quotes of a passage that stand, and the text around them; None without any."""
         name = passage.evidence_id
-        checked = self.supports(Support(evidence_id=name, quote=quote) for quote in passage.quotes)
-        if checked.refused and not checked.support:
-            self.drop(" ".join(map(clean, passage.quotes)), checked.refused, "claim", section, [name])
+        result = self.supports(Support(evidence_id=name, quote=quote) for quote in passage.quotes)
+        if result.refused and not result.support:
+            self.drop(" ".join(map(clean, passage.quotes)), result.refused, "claim", section, [name])
             return None
-        self.quotes_refused += len(checked.refused)
+        self.quotes_refused += len(result.refused)
         text = normalise(self.documents[name].text)
         around = {
             side: value if normalise(value) in text else ""
             for side, value in (("before", clean(passage.before)), ("after", clean(passage.after)))
         }
-        quotes = tuple(support.quote for support in checked.support)
+        quotes = tuple(support.quote for support in result.support)
         return QuotedPassage.model_validate({**passage.model_dump(), **around, "quotes": quotes})
 
 
@@ -257,17 +257,17 @@ def judged_works(
         name = judgement.evidence_id
         item = checks.documents.get(name)
         work = JudgedWork.model_validate(judgement.model_dump())
-        if (described := item or by_id.get(name)) is not None:
-            title, kind = clean(described.title), described.evidence_type
-            work = work.replace(title=title, year=described.year, evidence_type=kind)
-        quoted = checks.supports(judgement.support if item else ())
-        if quoted.refused:
-            checks.drop(clean(judgement.finding), quoted.refused, "judgement", "", [name])
+        if (record := item or by_id.get(name)) is not None:
+            title, kind = clean(record.title), record.evidence_type
+            work = work.replace(title=title, year=record.year, evidence_type=kind)
+        result = checks.supports(judgement.support if item else ())
+        if result.refused:
+            checks.drop(clean(judgement.finding), result.refused, "judgement", "", [name])
         if item is None or checks.supports(judgement.design_support).refused:
             work = work.replace(design="", design_support=(), participants=None)
         work = work.replace(
-            finding="" if item is None or quoted.refused else clean(judgement.finding),
-            support=quoted.support,
+            finding="" if item is None or result.refused else clean(judgement.finding),
+            support=result.support,
             comparator=clean(judgement.comparator) if item else "",
             reason=" ".join(clean(judgement.reason).split()[:MAX_REASON_WORDS]),
         )
@@ -282,15 +282,15 @@ class CheckedEdit:
     mechanism: tuple[Claim, ...] = ()
 
 
-def check_edited(edited: Edited, checks: Checks) -> CheckedEdit:
+def check_edited(edit: Edited, checks: Checks) -> CheckedEdit:
     """Return what is printed of the editor's work, once repetitions are removed from the sections."""
-    checks.drop_refused(edited.refused)
+    checks.drop_refused(edit.refused)
     claims = {claim.id: claim for claim in checks.standing}
-    _remove_repeated(edited.repeated, checks)
+    _remove_repeated(edit.repeated, checks)
     return CheckedEdit(
-        title=clean(edited.title),
-        answer=_printed(edited.answer, claims, checks),
-        mechanism=_printed(edited.mechanism, claims, checks, in_place=False),
+        title=clean(edit.title),
+        answer=_printed(edit.answer, claims, checks),
+        mechanism=_printed(edit.mechanism, claims, checks, in_place=False),
     )
 
 
@@ -299,13 +299,13 @@ def _printed(
 ) -> tuple[Claim, ...]:
     """Keep the sentences that stand, each once; `in_place`: and the claims of those that do not."""
     first_claims: dict[str, Claim] = {}
-    for edited in sentences:
-        names = tuple(dict.fromkeys(_standing(name, checks.repeats) for name in edited.claims))
-        if (problem := _problem(edited, names, claims, checks)) is None:
-            claim = as_claim(edited).replace(rests_on=names)
+    for row in sentences:
+        names = tuple(dict.fromkeys(_standing(name, checks.repeats) for name in row.claims))
+        if (problem := _problem(row, names, claims, checks)) is None:
+            claim = as_claim(row).replace(rests_on=names)
             first_claims.setdefault(claim.text, claim)
             continue
-        checks.drop_refused([refusal_of(edited.replace(problem=problem), "summary")])
+        checks.drop_refused([refusal_of(row.replace(problem=problem), "summary")])
         for claim in (claims[name] for name in names if in_place and name in claims):
             first_claims.setdefault(claim.text, claim)
     return tuple(first_claims.values())
@@ -328,24 +328,24 @@ def _standing(name: str, repeats: Mapping[str, str]) -> str:
     return name
 
 
-def _remove_repeated(repeated: Sequence[tuple[str, str]], checks: Checks) -> None:
+def _remove_repeated(pairs: Sequence[tuple[str, str]], checks: Checks) -> None:
     """Leave out the claims that another one which stands says."""
-    standing = {claim.id: (claim, section) for section in checks.sections for claim in section.claims}
+    by_id = {claim.id: (claim, section) for section in checks.sections for claim in section.claims}
     carrying = {
         name for section in checks.sections for _, claims in blocks_of(section) for name in bases_of(claims)
     }
-    for name, same in dict(repeated).items():
-        if name in standing and same in standing and same != name and name not in carrying:
-            claim, section = standing.pop(name)
-            checks.drop_repeated(claim, same, section.id)
+    for name, base in dict(pairs).items():
+        if name in by_id and base in by_id and base != name and name not in carrying:
+            claim, section = by_id.pop(name)
+            checks.drop_repeated(claim, base, section.id)
     for place, section in enumerate(checks.sections):
-        left = [
+        blocks = [
             (heading, ids)
             for heading, claims in blocks_of(section)
-            if (ids := tuple(claim.id for claim in claims if claim.id in standing))
+            if (ids := tuple(claim.id for claim in claims if claim.id in by_id))
         ]
         checks.sections[place] = section.replace(
-            claims=tuple(claim for claim in section.claims if claim.id in standing),
-            paragraphs=tuple(ids for _, ids in left),
-            headings=tuple(heading for heading, _ in left),
+            claims=tuple(claim for claim in section.claims if claim.id in by_id),
+            paragraphs=tuple(ids for _, ids in blocks),
+            headings=tuple(heading for heading, _ in blocks),
         )

@@ -35,11 +35,11 @@ def studies(items: Sequence[Evidence]) -> dict[str, int]:
     """Evidence id -> number of the study it reports, counted from 1 in order of appearance."""
     number: dict[tuple[str, ...], int] = {}
     numbers: dict[str, int] = {}
-    named: dict[tuple[str, ...], tuple[str, str]] = {}
+    names: dict[tuple[str, ...], tuple[str, str]] = {}
     for item in items:
         name = fingerprint(item.title, None), first_author(item.authors)
         keys = [
-            key for key in _keys(item) if key[0] != "doi" or not differ(named.setdefault(key, name), name)
+            key for key in _keys(item) if key[0] != "doi" or not differ(names.setdefault(key, name), name)
         ]
         study = next((number[key] for key in keys if key in number), len(set(number.values())) + 1)
         for key in keys:
@@ -65,11 +65,11 @@ def _keys(item: Evidence) -> list[tuple[str, ...]]:
     keys += [("doi", unversioned(doi)) for doi in (item.identifiers.doi, item.facts.get(PUBLISHED_AS)) if doi]
     # a preprint and its article, and the versions of a review, have one title and one first author
     title, author = fingerprint(item.title, None), first_author(item.authors)
-    named: list[tuple[str, ...]] = [("title", title, author)] if title and author else []
+    title_keys: list[tuple[str, ...]] = [("title", title, author)] if title and author else []
     if item.evidence_type in SYNTHESES:
-        return [*keys, *named]
+        return [*keys, *title_keys]
     # The first registration in a text is its own trial's as a rule; later ones may be mentioned in passing.
     stated = _REGISTRATION.search(item.text)
     registration = item.identifiers.nct or (stated.group() if stated else "")
     trial = _OF_EUDRACT.sub("", registration.upper())
-    return [("trial", trial), *keys] if trial else [*keys, *named]
+    return [("trial", trial), *keys] if trial else [*keys, *title_keys]

@@ -33,56 +33,60 @@ C = TypeVar("C", DraftClaim, EditedSentence)
 
 
 def changed(
-    step: PublishInput, revised: Revised, draft: SectionDraft, verdicts: Verdicts, new: Sequence[EvidenceRef]
+    step: PublishInput,
+    revision: Revised,
+    draft: SectionDraft,
+    verdicts: Verdicts,
+    new_works: Sequence[EvidenceRef],
 ) -> PublishInput:
     """Apply an instruction to what a report is published from.
 
     `draft`: what was written for it; `verdicts`: of the second reader; `new`: the works that were read
     for it.
     """
-    gone, works = set(revised.removed), set(revised.works)
-    on = _onto(revised, verdicts, repetitions(step))
+    removed_ids, works = set(revision.removed), set(revision.works)
+    change = _onto(revision, verdicts, repetitions(step))
 
     sections = [
         section.replace(
-            draft=section.draft.changed(on).replace(
+            draft=section.draft.changed(change).replace(
                 passages=tuple(p for p in section.draft.passages if p.evidence_id not in works)
             )
         )
         for section in step.sections
-        if section.section.id not in revised.sections
+        if section.section.id not in revision.sections
     ]
     answers = [section.draft for section in step.sections if section.draft.answer]
     if len(answers) == 1 and sections and not any(section.draft.answer for section in sections):
         # the only answer is that of the report and outlives its section
-        answer = answers[0].changed(on).answer
+        answer = answers[0].changed(change).answer
         sections[0] = sections[0].replace(draft=sections[0].draft.replace(answer=answer))
-    edited = step.edited
-    if edited is not None:
-        edited = edited.changed(lambda sentence: next(iter(on(sentence)), None))
-        edited = edited.replace(
-            title=revised.title or edited.title,
-            repeated=tuple(pair for pair in edited.repeated if not gone & set(pair)),
+    edit = step.edited
+    if edit is not None:
+        edit = edit.changed(lambda sentence: next(iter(change(sentence)), None))
+        edit = edit.replace(
+            title=revision.title or edit.title,
+            repeated=tuple(pair for pair in edit.repeated if not removed_ids & set(pair)),
         )
-    written = draft.changed(lambda claim: (by_verdict(verdicts)(claim),))
+    text_draft = draft.changed(lambda claim: (by_verdict(verdicts)(claim),))
     if sections:
-        first, read = sections[0].draft, verdicts.vigilance
-        sections[0] = sections[0].replace(draft=first.replace(vigilance=first.vigilance + read))
-    if revised.write is not None and (written.claims or written.passages):
-        sections = _with_text(sections, revised.write.section, revised.write.question, written)
+        first, vigilance = sections[0].draft, verdicts.vigilance
+        sections[0] = sections[0].replace(draft=first.replace(vigilance=first.vigilance + vigilance))
+    if revision.write is not None and (text_draft.claims or text_draft.passages):
+        sections = _with_text(sections, revision.write.section, revision.write.question, text_draft)
     ids = {ref.evidence_id for ref in step.evidence}
-    lines = [by_verdict(verdicts)(line) for line in revised.lines]
+    lines = [by_verdict(verdicts)(line) for line in revision.lines]
     texts = {line.id: line.text for line in lines if line.state == "stands"}
     for name in step.parts if texts else ():
         if any(text.startswith(f"{name}:") for text in texts):
             step = step.replace(**{name: part_of(name).reworded(step, texts)})
     return step.replace(
         sections=tuple(sections),
-        edited=edited,
-        title=revised.title or step.title,
-        length=revised.length or step.length,
-        refused=(*step.refused, *revised.refused),
-        evidence=(*step.evidence, *(ref for ref in new if ref.evidence_id not in ids)),
+        edited=edit,
+        title=revision.title or step.title,
+        length=revision.length or step.length,
+        refused=(*step.refused, *revision.refused),
+        evidence=(*step.evidence, *(ref for ref in new_works if ref.evidence_id not in ids)),
         judgements=tuple(j for j in step.judgements if j.evidence_id not in works),
         **{name: part_of(name).without(step, works) for name in step.parts},
     )
@@ -93,41 +97,41 @@ def repetitions(step: PublishInput) -> dict[str, str]:
 
     It follows that one: else what was taken out or reworded would be printed in its next place.
     """
-    printed: dict[str, str] = {}
+    ids_by_text: dict[str, str] = {}
     follows: dict[str, str] = {}
-    for sentence in (claim for planned in step.sections for claim in planned.draft.claims):
-        first = printed.setdefault(normalise(sentence.text).casefold(), sentence.id)
-        if sentence.state == "stands" and first != sentence.id:
-            follows[sentence.id] = first
+    for sentence in (claim for plan in step.sections for claim in plan.draft.claims):
+        first_id = ids_by_text.setdefault(normalise(sentence.text).casefold(), sentence.id)
+        if sentence.state == "stands" and first_id != sentence.id:
+            follows[sentence.id] = first_id
     return {**follows, **dict(step.edited.repeated if step.edited else ())}
 
 
-def _onto(revised: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> Callable[[C], tuple[C, ...]]:
-    gone, works = set(revised.removed), set(revised.works)
-    again: dict[str, DraftClaim] = {
-        sentence.id: sentence for sentence in (*revised.sentences, *revised.edited)
+def _onto(revision: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> Callable[[C], tuple[C, ...]]:
+    removed_ids, works = set(revision.removed), set(revision.works)
+    rewordings: dict[str, DraftClaim] = {
+        sentence.id: sentence for sentence in (*revision.sentences, *revision.edited)
     }
-    read = by_verdict(verdicts)
+    decide = by_verdict(verdicts)
 
     def become(sentence: C) -> tuple[C, ...]:
         name = followed(sentence.id, follows)
         if name != sentence.id:
             if any(support.evidence_id in works for support in sentence.support):
                 return ()
-            if name.partition(".")[0] in revised.sections or (works and name in gone):
+            if name.partition(".")[0] in revision.sections or (works and name in removed_ids):
                 name = sentence.id  # the other went with its section or its works: this one is printed
-        if name in gone:
+        if name in removed_ids:
             return ()
-        new = again.get(name)
-        if new is None:
+        rewording = rewordings.get(name)
+        if rewording is None:
             return (sentence,)
-        decided = read(new)
-        if decided.state == "stands":
-            names = (*_CHANGED, "claims") if isinstance(decided, EditedSentence) else _CHANGED
-            return (sentence.replace(**{name: getattr(decided, name) for name in names}, problem=None),)
-        left_out = any(support.evidence_id in works for support in sentence.support)
-        narrowed = isinstance(sentence, EditedSentence) and set(sentence.claims) & gone
-        return () if left_out or narrowed else (sentence,)
+        result = decide(rewording)
+        if result.state == "stands":
+            names = (*_CHANGED, "claims") if isinstance(result, EditedSentence) else _CHANGED
+            return (sentence.replace(**{name: getattr(result, name) for name in names}, problem=None),)
+        is_left_out = any(support.evidence_id in works for support in sentence.support)
+        is_narrowed = isinstance(sentence, EditedSentence) and set(sentence.claims) & removed_ids
+        return () if is_left_out or is_narrowed else (sentence,)
 
     return become
 
@@ -144,27 +148,27 @@ _CHANGED = ("text", "cells", "kind", "state", "stands_by", "reworded", "computed
 
 
 def _with_text(
-    sections: list[PlannedSection], name: str, question: str, written: SectionDraft
+    sections: list[PlannedSection], name: str, question: str, text_draft: SectionDraft
 ) -> list[PlannedSection]:
     """Put new text at the end of a section, or in a section of its own; ids go on from the last."""
     if len(sections) == 1:  # a second section would change what is printed as the answer
         name = sections[0].section.id
     if not any(section.section.id == name for section in sections):
-        taken = {section.section.id for section in sections}
-        name = next(f"s{n}" for n in range(1, len(sections) + 100) if f"s{n}" not in taken)
-        planned = ReportPlanSection(id=name, title=written.title or question, key_question=question)
-        sections = [*sections, PlannedSection(section=planned)]
+        ids = {section.section.id for section in sections}
+        name = next(f"s{n}" for n in range(1, len(sections) + 100) if f"s{n}" not in ids)
+        plan = ReportPlanSection(id=name, title=text_draft.title or question, key_question=question)
+        sections = [*sections, PlannedSection(section=plan)]
     place = next(place for place, section in enumerate(sections) if section.section.id == name)
-    draft, more = sections[place].draft, _renamed(written, name, sections[place].draft)
-    claims = (DraftParagraph(claims=more.claims),) if more.claims else ()
-    passages = (*draft.passages, *more.passages)
+    draft, addition = sections[place].draft, _renamed(text_draft, name, sections[place].draft)
+    claims = (DraftParagraph(claims=addition.claims),) if addition.claims else ()
+    passages = (*draft.passages, *addition.passages)
     draft = draft.replace(paragraphs=(*draft.paragraphs, *claims), passages=passages)
     return [*sections[:place], sections[place].replace(draft=draft), *sections[place + 1 :]]
 
 
-def _renamed(draft: SectionDraft, section: str, before: SectionDraft) -> SectionDraft:
+def _renamed(draft: SectionDraft, section: str, base_draft: SectionDraft) -> SectionDraft:
     """Give the sentences of a draft ids of a section that none of it has; they go on from the last."""
-    numbers = (re.sub(r"\D", "", sentence.id.rpartition(".")[2]) for sentence in before.sentences)
+    numbers = (re.sub(r"\D", "", sentence.id.rpartition(".")[2]) for sentence in base_draft.sentences)
     places = count(max((int(number or 0) for number in numbers), default=0) + 1)
     return draft.changed(lambda claim: (claim.replace(id=f"{section}.{next(places)}"),))
 
@@ -173,53 +177,50 @@ def _renamed(draft: SectionDraft, section: str, before: SectionDraft) -> Section
 
 
 def sentence_of(step: PublishInput, name: str) -> DraftClaim | None:
-    drafted = [sentence for planned in step.sections for sentence in planned.draft.sentences]
-    edited = step.edited.sentences if step.edited else ()
-    return next((claim for claim in (*drafted, *edited) if claim.id == name), None)
+    sentences = [sentence for plan in step.sections for sentence in plan.draft.sentences]
+    edits = step.edited.sentences if step.edited else ()
+    return next((claim for claim in (*sentences, *edits) if claim.id == name), None)
 
 
-def disputed(step: PublishInput, asked: Instruction, at: str, verdicts: Verdicts) -> PublishInput:
+def disputed(step: PublishInput, instruction: Instruction, time: str, verdicts: Verdicts) -> PublishInput:
     """Add the dispute of a sentence, which is printed as before.
 
     A reader that missed planted errors confirms nothing.
     """
-    verdict = next((one for one in verdicts.verdicts if one.id == asked.sentence), None)
+    verdict = next((row for row in verdicts.verdicts if row.id == instruction.sentence), None)
     if verdict is not None and verdict.problem is None and not verdicts.vigilance.is_believed:
         verdict = None
-    sentence = sentence_of(step, asked.sentence)
+    sentence = sentence_of(step, instruction.sentence)
     dispute = Dispute(
-        sentence=asked.sentence,
+        sentence=instruction.sentence,
         text=sentence.text if sentence else "",
-        reason=asked.text,
-        by=asked.by,
-        at=at,
+        reason=instruction.text,
+        by=instruction.by,
+        at=time,
         reader="" if verdict is None else "stands" if verdict.problem is None else "falls",
         problem=verdict.problem if verdict else None,
     )
     return step.replace(disputes=(*step.disputes, dispute))
 
 
-def decided(step: PublishInput, asked: Instruction) -> PublishInput:
+def decided(step: PublishInput, instruction: Instruction) -> PublishInput:
     """Decide the open disputes of a sentence; where they are upheld, its quote stands in its place."""
-    open_ones = [d for d in step.disputes if d.sentence == asked.sentence and not d.decision]
-    decision = "upheld" if asked.upheld else "rejected"
-    step = step.replace(
-        disputes=tuple(
-            d.replace(decision=decision, decided_by=asked.by, note=asked.text) if d in open_ones else d
-            for d in step.disputes
-        )
-    )
-    if not asked.upheld or not open_ones:
+    open_disputes = [d for d in step.disputes if d.sentence == instruction.sentence and not d.decision]
+    decision = "upheld" if instruction.upheld else "rejected"
+    values = {"decision": decision, "decided_by": instruction.by, "note": instruction.text}
+    disputes = (d.replace(**values) if d in open_disputes else d for d in step.disputes)
+    step = step.replace(disputes=tuple(disputes))
+    if not instruction.upheld or not open_disputes:
         return step
-    problem = Statement.of("dispute_upheld", by=open_ones[-1].by, reason=open_ones[-1].reason)
+    problem = Statement.of("dispute_upheld", by=open_disputes[-1].by, reason=open_disputes[-1].reason)
     follows = repetitions(step)
 
     def fall(sentence: C) -> C:
-        falls = followed(sentence.id, follows) == asked.sentence
-        return sentence.replace(state="refused", problem=problem) if falls else sentence
+        is_disputed = followed(sentence.id, follows) == instruction.sentence
+        return sentence.replace(state="refused", problem=problem) if is_disputed else sentence
 
-    drafts = (planned.draft.changed(lambda claim: (fall(claim),)) for planned in step.sections)
-    sections = tuple(one.replace(draft=draft) for one, draft in zip(step.sections, drafts, strict=True))
+    drafts = (plan.draft.changed(lambda claim: (fall(claim),)) for plan in step.sections)
+    sections = tuple(part.replace(draft=draft) for part, draft in zip(step.sections, drafts, strict=True))
     return step.replace(sections=sections, edited=step.edited.changed(fall) if step.edited else None)
 
 

@@ -31,13 +31,13 @@ def limitations(
     statements += _absent(step)
     if step.draft:
         statements.append(Statement.of("draft"))
-    if (unanswered := report.unanswered) is not None:
-        statements.append(Statement.of("unanswered", **unanswered.values, because=unanswered.code))
-    unread = Counter(item.section for item in checks.dropped if item.statement.code == "not_read")
+    if (reason := report.unanswered) is not None:
+        statements.append(Statement.of("unanswered", **reason.values, because=reason.code))
+    unread_counts = Counter(item.section for item in checks.dropped if item.statement.code == "not_read")
     lossy = {
         section.id: section
         for section in report.sections
-        if 3 * (checks.lost[section.id] - unread[section.id]) > checks.written[section.id] > 0
+        if 3 * (checks.lost[section.id] - unread_counts[section.id]) > checks.written[section.id] > 0
     }
     statements += [
         Statement.of("draft_lost", title=section.title, lost=checks.lost[name], drafted=checks.written[name])
@@ -61,28 +61,26 @@ def limitations(
         statements.append(Statement.of("general_knowledge", sentences=general))
     codes = Counter(item.statement.code for item in checks.dropped)
     if codes["not_confirmed"]:
-        read = report.verification.vigilance
-        missed = Statement.of(
-            "unconfirmed", sentences=codes["not_confirmed"], missed=read.missed, planted=read.planted
-        )
-        statements.append(missed)
-    dropped = Counter(
+        reader, count = report.verification.vigilance, codes["not_confirmed"]
+        values = {"sentences": count, "missed": reader.missed, "planted": reader.planted}
+        statements.append(Statement.of("unconfirmed", **values))
+    kinds = Counter(
         item.kind
         for item in checks.dropped
         if item.section not in lossy and item.statement.code not in ("not_read", "not_confirmed")
     )
-    counted = (
+    counts = (
         ("unread", "sentences", codes["not_read"]),
-        ("claims_refused", "claims", dropped["claim"] if unanswered is None else 0),
-        ("wordings_replaced", "claims", dropped["wording"]),
+        ("claims_refused", "claims", kinds["claim"] if reason is None else 0),
+        ("wordings_replaced", "claims", kinds["wording"]),
         ("parts_refused", "parts", checks.left_out),
         ("quotes_refused", "quotes", checks.quotes_refused),
     )
-    statements += [Statement.of(code, **{name: count}) for code, name, count in counted if count]
+    statements += [Statement.of(code, **{name: count}) for code, name, count in counts if count]
     if step.usage.cost_microusd is None:
         statements.append(Statement.of("price_unknown"))
     statements += inputs
-    statements += [as_statement(text) for planned in step.sections for text in planned.draft.limitations]
+    statements += [as_statement(text) for plan in step.sections for text in plan.draft.limitations]
     return once(
         statement for statement in statements if report.words.standing or statement.code not in _OF_RECORDS
     )
@@ -113,8 +111,8 @@ def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
         elif statement.code == "items_not_shown":
             key = statement.code
             if (other := by_code.get(key)) is not None:
-                most = max(statement, other, key=lambda s: (s.number("missing"), s.number("of")))
-                by_code[key] = Statement.of(key, missing=most.number("missing"), of=most.number("of"))
+                greatest = max(statement, other, key=lambda s: (s.number("missing"), s.number("of")))
+                by_code[key] = Statement.of(key, missing=greatest.number("missing"), of=greatest.number("of"))
         if key:
             by_code.setdefault(key, statement)
     return tuple(by_code.values())
@@ -144,8 +142,8 @@ def absent_words(step: PublishInput) -> tuple[tuple[AbsentWord, ...], int]:
     folders = [search for search in step.searches if search.documents]
     drafts = [section.draft for section in step.sections if section.draft.documents]
     # a section of a plan is searched with words that nobody asked about
-    asked = [word for folder in folders for word in folder.absent if word.word.casefold() in question]
-    lists = [asked] if folders else []
+    words = [word for folder in folders for word in folder.absent if word.word.casefold() in question]
+    lists = [words] if folders else []
     lists += [list(draft.absent) for draft in drafts]
     if not lists:
         return (), 0
@@ -168,25 +166,24 @@ def _absent(step: PublishInput) -> list[Statement]:
     if not words:
         return []
     instead = tuple(", ".join(word.instead) for word in words)
-    named = tuple(word.word for word in words)
-    absent = Statement.of("words_absent", words=named, instead=instead, documents=documents, **_partly(step))
-    return [absent]
+    names = tuple(word.word for word in words)
+    return [Statement.of("words_absent", words=names, instead=instead, documents=documents, **_partly(step))]
 
 
-def why_unanswered(step: PublishInput, dropped: int) -> Statement:
-    """Why nothing stands. `dropped`: claims and passages that were refused."""
-    answered = [s for s in step.searches if s.status in ANSWERED]
-    if dropped:
-        return Statement.of("claims_all_refused", claims=dropped)
-    if step.searches and not answered:
+def why_unanswered(step: PublishInput, refusal_count: int) -> Statement:
+    """Why nothing stands. `refusal_count`: claims and passages that were refused."""
+    successes = [s for s in step.searches if s.status in ANSWERED]
+    if refusal_count:
+        return Statement.of("claims_all_refused", claims=refusal_count)
+    if step.searches and not successes:
         return Statement.of("searches_all_failed")
     if not step.searches and not step.evidence:
         return Statement.of("nothing_searched", stop_reason=step.stop_reason)
-    if not step.evidence and not any(s.kept for s in answered):
-        failed = len(step.searches) - len(answered)
-        asked = _asked(step.searches)
-        return Statement.of("nothing_found", failed=failed, searches=len(step.searches), **asked)
-    answering = sum(judged.answers >= MIN_ANSWERS for judged in step.judgements)
+    if not step.evidence and not any(s.kept for s in successes):
+        failures = len(step.searches) - len(successes)
+        search_rows = _asked(step.searches)
+        return Statement.of("nothing_found", failed=failures, searches=len(step.searches), **search_rows)
+    answering = sum(judgement.answers >= MIN_ANSWERS for judgement in step.judgements)
     if step.written_by == "model" and answering:
         of = max(step.screened or len(step.evidence), answering)
         return Statement.of("answers_without_claim", answering=answering, items=of)
@@ -197,25 +194,25 @@ def why_unanswered(step: PublishInput, dropped: int) -> Statement:
 def _asked(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]:
     """List each source, query and result once, the first ones only, in three lists of one length."""
     rows = {(s.source, clean(s.query)): str(s.hits) if s.status in ANSWERED else s.status for s in searches}
-    first = list(rows.items())[:MAX_ASKED]
+    pairs = list(rows.items())[:MAX_ASKED]
     return {
-        "sources": tuple(source for (source, _), _ in first),
-        "queries": tuple(query for (_, query), _ in first),
-        "gave": tuple(gave for _, gave in first),
+        "sources": tuple(source for (source, _), _ in pairs),
+        "queries": tuple(query for (_, query), _ in pairs),
+        "gave": tuple(result for _, result in pairs),
     }
 
 
 def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
     """One statement for each source and kind of failure. A failed search is never called an empty one."""
-    asked = Counter(s.source for s in searches)
-    failed = Counter((s.source, s.status) for s in searches if s.status not in ANSWERED)
+    totals = Counter(s.source for s in searches)
+    failures = Counter((s.source, s.status) for s in searches if s.status not in ANSWERED)
     statements = [
-        Statement.of("searches_failed", source=source, status=status, failed=count, of=asked[source])
-        for (source, status), count in failed.items()
+        Statement.of("searches_failed", source=source, status=status, failed=count, of=totals[source])
+        for (source, status), count in failures.items()
     ]
     # every search of the library counts the same files again
-    most = max((s.set_aside for s in searches if s.source == "library"), default=0)
-    set_aside = most + sum(s.set_aside for s in searches if s.source != "library")
+    library_count = max((s.set_aside for s in searches if s.source == "library"), default=0)
+    set_aside = library_count + sum(s.set_aside for s in searches if s.source != "library")
     if set_aside:
         statements.append(Statement.of("records_unreadable", records=set_aside))
     return statements
@@ -224,12 +221,12 @@ def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
 def _sections(sections: Sequence[PlannedSection]) -> list[Statement]:
     """State once all the sections that ended alike; nothing for the only one of a run that stopped early."""
     alike: dict[tuple[str, str], list[str]] = {}
-    for planned in sections:
+    for plan in sections:
         # what was searched until nothing new came is not cut short; a section without a claim is a gap
-        stop = next((stop for name, stop in STOPS.items() if name == planned.note.replace(" ", "_")), None)
-        searched_out = planned.status == "partial" and stop is not None and not stop.early
-        if planned.status != "complete" and not searched_out:
-            alike.setdefault((planned.status, planned.note), []).append(planned.section.title)
+        stop = next((stop for name, stop in STOPS.items() if name == plan.note.replace(" ", "_")), None)
+        searched_out = plan.status == "partial" and stop is not None and not stop.early
+        if plan.status != "complete" and not searched_out:
+            alike.setdefault((plan.status, plan.note), []).append(plan.section.title)
     if len(sections) == 1 and sections[0].status == "partial" and not sections[0].note:
         return []
     return [
@@ -239,16 +236,18 @@ def _sections(sections: Sequence[PlannedSection]) -> list[Statement]:
 
 
 def _references(references: Sequence[Reference]) -> list[Statement]:
-    def counted(code: str, items: int) -> list[Statement]:
+    def count_statement(code: str, items: int) -> list[Statement]:
         return [Statement.of(code, items=items, of=len(references))] if items else []
 
     return [
-        *counted("abstract_only", sum(not r.full_text for r in references)),
-        *counted("preprints", sum(r.evidence_type == "preprint" for r in references)),
+        *count_statement("abstract_only", sum(not r.full_text for r in references)),
+        *count_statement("preprints", sum(r.evidence_type == "preprint" for r in references)),
         *(
             Statement.of("concern", number=r.number, title=r.title, evidence_id=r.evidence_id)
             for r in references
             if r.standing == "concern"
         ),
-        *counted("standing_unknown", sum(r.standing == "unknown" and r.in_registers for r in references)),
+        *count_statement(
+            "standing_unknown", sum(r.standing == "unknown" and r.in_registers for r in references)
+        ),
     ]

@@ -43,30 +43,30 @@ def run_files(
     from activities.report.formats.prose import iteration_text
     from activities.report.formats.works_table import searches_csv
 
-    made: dict[str, bytes] = {"README.md": README.encode(), "searches.csv": searches_csv(report).encode()}
+    files: dict[str, bytes] = {"README.md": README.encode(), "searches.csv": searches_csv(report).encode()}
     for name in dict.fromkeys((form, *ALWAYS)):
         try:
-            made[FORMATS[name].file] = render(report, name)
+            files[FORMATS[name].file] = render(report, name)
         except DeterminatorError:  # its library is not installed
             continue
     blocks = (block for chapter in document(report, drawn=False).chapters for block in chapter.blocks)
     letters = (block for block in blocks if isinstance(block, Group) and block.kind == "letter")
     for place, letter in enumerate(letters, 1):
-        made[f"to send{f' {place}' if place > 1 else ''}.txt"] = f"{letter.text}\n".encode()
+        files[f"to send{f' {place}' if place > 1 else ''}.txt"] = f"{letter.text}\n".encode()
     for part in parts_of(report):
-        made |= part.files(report)
+        files |= part.files(report)
     for name in CHARTS:
         if chart := chart_file(report, name, "svg"):
-            made[f"charts/{name}.svg"] = chart
+            files[f"charts/{name}.svg"] = chart
     numbers = {reference.evidence_id: reference.number for reference in report.references}
     for place, work in enumerate(works, 1):
-        cited = numbers.get(work.evidence_id)
-        kind = f"cited {cited:03}" if cited else f"other {place:03}"
-        made[f"texts/{kind} {words_of(work.title)}".rstrip() + ".txt"] = _text(work).encode()
+        number = numbers.get(work.evidence_id)
+        kind = f"cited {number:03}" if number else f"other {place:03}"
+        files[f"texts/{kind} {words_of(work.title)}".rstrip() + ".txt"] = _text(work).encode()
     for record in records:
-        where = f"{file_name(record.section)} " if record.section else ""
-        made[f"iterations/{where}{record.iteration:02}.md"] = f"{iteration_text(record)}\n".encode()
-    return made
+        prefix = f"{file_name(record.section)} " if record.section else ""
+        files[f"iterations/{prefix}{record.iteration:02}.md"] = f"{iteration_text(record)}\n".encode()
+    return files
 
 
 def words_of(title: str) -> str:

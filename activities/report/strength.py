@@ -145,48 +145,48 @@ def carried_by(answers: int, weight: float) -> tuple[float, float]:
 
 def confidence_of(works: Sequence[tuple[float, float]]) -> float:
     """Return what independent works that agree carry together (`carried_by`), 0 to `DEFINITE`."""
-    most = max((ceiling for _, ceiling in works), default=0.0)
-    missed = math.prod(max(1.0 - share / most, 0.0) for share, _ in works) if most else 1.0
-    return DEFINITE * most * (1.0 - missed)
+    maximum = max((ceiling for _, ceiling in works), default=0.0)
+    missed = math.prod(max(1.0 - share / maximum, 0.0) for share, _ in works) if maximum else 1.0
+    return DEFINITE * maximum * (1.0 - missed)
 
 
-def kind_of(item: Evidence, judged: WorkJudgement | None) -> EvidenceType:
+def kind_of(item: Evidence, judgement: WorkJudgement | None) -> EvidenceType:
     """Return the kind of a work, by its judged design, else by its record."""
-    if judged is None or not judged.design or item.evidence_type in RECORDS:
+    if judgement is None or not judgement.design or item.evidence_type in RECORDS:
         return item.evidence_type
-    return KINDS[judged.design]
+    return KINDS[judgement.design]
 
 
-def design_name(item: Evidence, judged: WorkJudgement | None) -> str:
+def design_name(item: Evidence, judgement: WorkJudgement | None) -> str:
     """Name the design as a table does; empty where nothing says it."""
-    if judged is not None and judged.design and item.evidence_type not in RECORDS:
-        return DESIGN_NAMES[judged.design]
-    if judged is not None and judged.kind:
-        return KIND_NAMES[judged.kind]
+    if judgement is not None and judgement.design and item.evidence_type not in RECORDS:
+        return DESIGN_NAMES[judgement.design]
+    if judgement is not None and judgement.kind:
+        return KIND_NAMES[judgement.kind]
     return "" if item.evidence_type in UNSPECIFIC else TYPE_NAMES[item.evidence_type]
 
 
-def participants(item: Evidence, judged: WorkJudgement | None) -> int | None:
+def participants(item: Evidence, judgement: WorkJudgement | None) -> int | None:
     """Return the number of participants, by the record of a work, else as a judge read it."""
     recorded = digits(item.facts.get("enrollment", "") or item.facts.get("participants", ""))
-    return recorded or (judged.participants if judged is not None else None)
+    return recorded or (judgement.participants if judgement is not None else None)
 
 
-def is_in_people(item: Evidence, judged: WorkJudgement | None) -> bool:
-    return kind_of(item, judged) in CLINICAL or bool(participants(item, judged))
+def is_in_people(item: Evidence, judgement: WorkJudgement | None) -> bool:
+    return kind_of(item, judgement) in CLINICAL or bool(participants(item, judgement))
 
 
-def strength(item: Evidence, judged: WorkJudgement | None) -> Grade:
+def strength(item: Evidence, judgement: WorkJudgement | None) -> Grade:
     """Grade a work by its kind, two steps lower for a small study, and one for a merely related work.
 
     A work under concern or retracted is weak.
     """
     if item.standing in ("concern", "retracted"):
         return "weak"
-    kind = kind_of(item, judged)
-    people = participants(item, judged)
+    kind = kind_of(item, judgement)
+    people = participants(item, judgement)
     lower = 2 * int(kind in SINGLE and people is not None and people < SMALL)
-    lower += judged is not None and judged.answers < MIN_ANSWERS
+    lower += judgement is not None and judgement.answers < MIN_ANSWERS
     grades: tuple[Grade, ...] = ("weak", "moderate", "strong")
     return grades[max(grades.index(grade_of(kind)) - lower, 0)]
 
@@ -196,20 +196,20 @@ def grade_of(kind: EvidenceType) -> Grade:
     return "strong" if weight >= STRONG_FROM else "moderate" if weight >= MODERATE_FROM else "weak"
 
 
-def best_grade(items: Iterable[Evidence], judged: Mapping[str, WorkJudgement]) -> Grade:
-    grades = {strength(item, judged.get(item.evidence_id)) for item in items}
+def best_grade(items: Iterable[Evidence], judgements: Mapping[str, WorkJudgement]) -> Grade:
+    grades = {strength(item, judgements.get(item.evidence_id)) for item in items}
     return next((grade for grade in get_args(Grade) if grade in grades), "weak")
 
 
-def facts_of(item: Evidence, judged: WorkJudgement | None) -> WorkFacts:
-    kind = kind_of(item, judged)
+def facts_of(item: Evidence, judgement: WorkJudgement | None) -> WorkFacts:
+    kind = kind_of(item, judgement)
     return WorkFacts(
         design=kind,
         randomized=kind in SYNTHESES or kind == "randomized_trial",
         synthesis=kind in SYNTHESES,
-        in_people=kind in UNSPECIFIC or is_in_people(item, judged),
-        participants=participants(item, judged),
+        in_people=kind in UNSPECIFIC or is_in_people(item, judgement),
+        participants=participants(item, judgement),
         full_text=item.full_text,
-        direct=judged is None or judged.answers >= 3,
+        direct=judgement is None or judgement.answers >= 3,
         under_concern=item.standing == "concern",
     )

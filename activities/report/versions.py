@@ -61,19 +61,21 @@ async def add_version(
     something that the version is made from is missing.
     """
     for _attempt in range(MAX_ATTEMPTS):
-        report, versions = await newest(archive, first)
-        made = await make(report, versions)
-        if made is None:
-            return Added(report, report, None, len(versions) + 1)
-        later = await published_again(archive, made.step, standings(report, versions), made.verdicts, at=at)
+        former, versions = await newest(archive, first)
+        plan = await make(former, versions)
+        if plan is None:
+            return Added(former, former, None, len(versions) + 1)
+        report = await published_again(archive, plan.step, standings(former, versions), plan.verdicts, at=at)
         number = len(versions) + 2
-        with in_language(later.language):
-            opening, version = made.describe(later, Version(number=number, made_at=at, of=first.generated_at))
-            statements = (opening, *later.statements)
+        with in_language(report.language):
+            opening, version = plan.describe(
+                report, Version(number=number, made_at=at, of=first.generated_at)
+            )
+            statements = (opening, *report.statements)
             texts = sentences(statements)
-        later = later.replace(statements=statements, limitations=texts, made_from=made.made_from)
-        if await archive.add_version(first, later, version):
-            return Added(report, later, version, number)
+        report = report.replace(statements=statements, limitations=texts, made_from=plan.made_from)
+        if await archive.add_version(first, report, version):
+            return Added(former, report, version, number)
     raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
 
 
@@ -88,7 +90,7 @@ async def published_again(
     """Publish the input again at `at` (ISO time), with standings and verdicts of now. Raises StoreError."""
     refs = tuple(ref.replace(standing=standing.get(ref.evidence_id, ref.standing)) for ref in step.evidence)
     step = step.replace(evidence=refs, generated_at=at)
-    documents, _lost = await read_documents(archive.store, step, patient=True)
+    documents, _notes = await read_documents(archive.store, step, patient=True)
     return await assemble(archive.store, step, documents, verdicts or {}, (), patient=True)
 
 
@@ -98,36 +100,36 @@ async def refresh(
     verdicts: Mapping[str, StandingVerdict],
     *,
     at: str,
-    new: Sequence[NewWork] = (),
+    new_works: Sequence[NewWork] = (),
     searches: Sequence[SearchRecord] = (),
 ) -> Added:
     """Keep what no version says yet as a new one; `new` are works that repeated searches found.
 
     Raises StoreError, see `add_version`.
     """
-    changed: tuple[Change, ...] = ()
+    updates: tuple[Change, ...] = ()
 
     async def make(report: Report, versions: tuple[Version, ...]) -> Next | None:
-        nonlocal changed
-        changed = changes(report, verdicts)
+        nonlocal updates
+        updates = changes(report, verdicts)
         ids = {work.evidence_id for version in versions for work in version.new}
-        fresh = tuple(work for work in new if work.evidence_id not in ids)
-        if not changed and not fresh:
+        fresh = tuple(work for work in new_works if work.evidence_id not in ids)
+        if not updates and not fresh:
             return None
 
-        def describe(later: Report, version: Version) -> tuple[Statement, Version]:
-            left = {claim.id for claim in later.claims()}
+        def describe(new_report: Report, version: Version) -> tuple[Statement, Version]:
+            claim_ids = {claim.id for claim in new_report.claims()}
 
             def citing(name: str) -> tuple[TouchedClaim, ...]:
                 return tuple(
-                    TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in left)
+                    TouchedClaim(id=claim.id, text=claim.text, stands=claim.id in claim_ids)
                     for claim in report.claims()
                     if any(support.evidence_id == name for support in claim.support)
                 )
 
             version = version.replace(
-                changes=tuple(change.replace(claims=citing(change.evidence_id)) for change in changed),
-                claims_lost=tuple(claim.id for claim in report.claims() if claim.id not in left),
+                changes=tuple(change.replace(claims=citing(change.evidence_id)) for change in updates),
+                claims_lost=tuple(claim.id for claim in report.claims() if claim.id not in claim_ids),
                 new=fresh,
                 searches=tuple(searches),
             )
@@ -138,11 +140,11 @@ async def refresh(
     try:
         return await add_version(archive, first, make, at=at)
     except StoreError as error:
-        if not changed:
+        if not updates:
             raise
         raise StoreError(
             f"a new version cannot be written from the evidence store {without_credentials(archive.url)}: "
-            f"{error}; changed: " + "; ".join(f"[{c.number}] {c.before} -> {c.after}" for c in changed)
+            f"{error}; changed: " + "; ".join(f"[{c.number}] {c.before} -> {c.after}" for c in updates)
         ) from error
 
 

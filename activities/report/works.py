@@ -48,9 +48,9 @@ def references(
     study: Mapping[str, int],
     origins: Mapping[str, str],
     around: Iterable[QuoteContext],
-    judged: Mapping[str, JudgedWork],
+    judgements: Mapping[str, JudgedWork],
     *,
-    graded: bool,
+    with_grades: bool,
 ) -> tuple[Reference, ...]:
     """Give numbers to the works that are quoted, by first appearance, and collect what is known of them.
 
@@ -63,7 +63,7 @@ def references(
             pages.setdefault(context.evidence_id, set()).add(context.page)
 
     def reference(number: int, item: Evidence) -> Reference:
-        name, judgement = item.evidence_id, judged.get(item.evidence_id)
+        name, judgement = item.evidence_id, judgements.get(item.evidence_id)
         places = tuple(sorted(pages.get(name, ())))
         date = clean(item.facts.get("date", ""))
         return Reference(
@@ -82,18 +82,18 @@ def references(
             times=tuple(item.times[place - 1] for place in places if 0 < place <= len(item.times)),
             design=design_name(item, judgement),
             n=participants(item, judgement),
-            strength=strength(item, judgement) if graded else None,
+            strength=strength(item, judgement) if with_grades else None,
         )
 
     names = dict.fromkeys(support.evidence_id for support in supports)
     return tuple(reference(number, documents[name]) for number, name in enumerate(names, 1))
 
 
-def words_for(words: Words, cited: Sequence[Evidence], searches: Sequence[SearchRecord]) -> Words:
+def words_for(words: Words, items: Sequence[Evidence], searches: Sequence[SearchRecord]) -> Words:
     """Choose what a report calls what was read: for a person's own documents, words of documents."""
-    own = [item.source == "library" and item.evidence_type == "document" for item in cited]
-    own = own or [search.source == "library" for search in searches]
-    return OWN_DOCUMENTS if own and all(own) else words
+    flags = [item.source == "library" and item.evidence_type == "document" for item in items]
+    flags = flags or [search.source == "library" for search in searches]
+    return OWN_DOCUMENTS if flags and all(flags) else words
 
 
 def with_strength(claim: Claim, works: Mapping[str, Grade | None]) -> Claim:
@@ -102,31 +102,31 @@ def with_strength(claim: Claim, works: Mapping[str, Grade | None]) -> Claim:
 
 
 def unused_works(
-    step: PublishInput, report: Report, dropped: Sequence[Dropped], retracted: Collection[str]
+    step: PublishInput, report: Report, refusals: Sequence[Dropped], retracted_ids: Collection[str]
 ) -> tuple[UnusedWork, ...]:
     """List the works that the report does not cite, by reason and id; empty where it was not recorded."""
     order = get_args(UnusedReason)
-    retracted = {*retracted, *(ref.evidence_id for ref in step.evidence if ref.standing == "retracted")}
-    refused = {name for item in dropped if item.kind != "judgement" for name in item.evidence_ids}
-    refused |= {name for planned in step.sections for name in planned.draft.cited}
+    retracted_ids = {r.evidence_id for r in step.evidence if r.standing == "retracted"} | {*retracted_ids}
+    refused_ids = {name for item in refusals if item.kind != "judgement" for name in item.evidence_ids}
+    refused_ids |= {name for plan in step.sections for name in plan.draft.cited}
     answers = {judgement.evidence_id: judgement.answers for judgement in report.judgements}
 
-    def why(name: str) -> UnusedReason:
-        if name in retracted:
+    def reason_of(name: str) -> UnusedReason:
+        if name in retracted_ids:
             return "retracted"
-        if name in refused:
+        if name in refused_ids:
             return "refused"
         if name not in answers:
             return "not_read"
         return "not_chosen" if answers[name] >= MIN_ANSWERS else "not_relevant"
 
-    cited = {reference.evidence_id for reference in report.references}
-    unused = [
-        UnusedWork(evidence_id=name, reason=why(name), title=clean(title))
+    ids = {reference.evidence_id for reference in report.references}
+    works = [
+        UnusedWork(evidence_id=name, reason=reason_of(name), title=clean(title))
         for name, title in step.found.items()
-        if name not in cited
+        if name not in ids
     ]
-    return tuple(sorted(unused, key=lambda work: (order.index(work.reason), work.evidence_id)))
+    return tuple(sorted(works, key=lambda work: (order.index(work.reason), work.evidence_id)))
 
 
 def contexts(

@@ -74,7 +74,7 @@ async def test_the_body_of_an_open_article_is_added_behind_its_abstract(
     assert found.text.startswith(ABSTRACT)
     assert len(found.text) > 10_000
     support = Support(evidence_id=found.evidence_id, quote=ABSTRACT)
-    (reference,) = works.references([support], {found.evidence_id: found}, {}, {}, (), {}, graded=False)
+    (reference,) = works.references([support], {found.evidence_id: found}, {}, {}, (), {}, with_grades=False)
     assert "full text read (Europe PMC)" in badges(reference, STUDIES)
 
 

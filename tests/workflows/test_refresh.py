@@ -246,7 +246,7 @@ async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> N
         work = NewWork(evidence_id=f"doi:10.1/{number}", title=f"Work {number}", source="alpha")
         verdicts = {"pmid:1": verdict} if number % 2 else {}
         at = f"2026-03-02T00:00:{number:02d}+00:00"
-        kept = await refresh(case.archive, case.first, verdicts, at=at, new=(work,))
+        kept = await refresh(case.archive, case.first, verdicts, at=at, new_works=(work,))
         return kept.version is not None
 
     assert all(await asyncio.gather(*(one(number) for number in range(8))))

@@ -45,9 +45,9 @@ class ReportPart:
         return part_data(self.name).of_input(step)
 
     def check(
-        self, step: PublishInput, checks: "Checks", judgements: Iterable[JudgedWork], stored: object
+        self, step: PublishInput, checks: "Checks", judgements: Iterable[JudgedWork], data: object
     ) -> object:
-        """Return what stands of the given value. `stored`: what `read_stored` returned."""
+        """Return what stands of the given value. `data`: what `read_stored` returned."""
         return part_data(self.name).of_input(step)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:

@@ -46,15 +46,15 @@ class AnalysisReport(ReportPart):
             return None, ()
 
     def check(
-        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
+        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], data: object
     ) -> object:
-        return with_text(stored) if isinstance(stored, Analysis) else None
+        return with_text(data) if isinstance(data, Analysis) else None
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
-        made = (*blocks(report, quotes, drawn=drawn),)
+        chapter_blocks = (*blocks(report, quotes, drawn=drawn),)
         if not CONCLUSIONS.shown(report):
-            made += (*effects_of(report, drawn=drawn),)
-        yield Chapter("statistics", _(TITLE), made)
+            chapter_blocks += (*effects_of(report, drawn=drawn),)
+        yield Chapter("statistics", _(TITLE), chapter_blocks)
 
     def files(self, report: Report) -> Mapping[str, bytes]:
         analysis = ANALYSIS.shown(report)
@@ -86,18 +86,18 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
         yield from figures.pooled(title, pool, drawn=drawn)
     if analysis.not_pooled:
         yield Heading(_(LISTED_TITLE))
-        yield Bullets(tuple(_listed(pooled, quotes) for pooled in analysis.not_pooled))
+        yield Bullets(tuple(_listed(row, quotes) for row in analysis.not_pooled))
     if (program := analysis.generated) is not None:
         yield Heading(_(PROGRAM_TITLE))
-        by = _("Written by {model}; run in a sandbox without network or files.")
-        by = by.format(model=program.model or _("a model"))
+        author_line = _("Written by {model}; run in a sandbox without network or files.")
+        author_line = author_line.format(model=program.model or _("a model"))
         output = program.output.strip()
-        printed = _("Its output: {output}").format(output=output) if output else ""
-        yield from (Text((Run(clean(text)),)) for text in (program.method, by, printed) if text)
+        output_line = _("Its output: {output}").format(output=output) if output else ""
+        yield from (Text((Run(clean(text)),)) for text in (program.method, author_line, output_line) if text)
         lines = program.code.expandtabs(4).splitlines()
         yield Code(tuple("".join(c for c in line if c.isprintable()) for line in lines))
-    left_out = map(_left_out, analysis.unread) if report.length == "full" else ()
-    yield from bullets((*analysis.limitations, *left_out))
+    omissions = map(_left_out, analysis.unread) if report.length == "full" else ()
+    yield from bullets((*analysis.limitations, *omissions))
 
 
 def _left_out(effect: Unread) -> str:
@@ -106,22 +106,22 @@ def _left_out(effect: Unread) -> str:
     return _("Left out: {study}: {reason}.").format(study=effect.study + cell, reason=reason)
 
 
-def _listed(pooled: NotPooled, quotes: Quotes) -> Parts:
+def _listed(row: NotPooled, quotes: Quotes) -> Parts:
     """Show an effect with its numbers, which open the sentence that has them, and why it was not pooled."""
-    effect, arms = pooled.effect, pooled.effect.arms
+    effect, arms = row.effect, row.effect.arms
     result = figures.stated_interval(effect)
     counts = {name: number(count) for name, count in arms} if arms else {}
-    counted = _("{events} of {total} and {control_events} of {control_total}")
+    template = _("{events} of {total} and {control_events} of {control_total}")
     note = (
-        counted.format(**counts) if counts else "",
+        template.format(**counts) if counts else "",
         f"{effect.measure} {interval_text(result)}" if result else "",
     )
     support = Support(evidence_id=effect.evidence_id, quote=effect.quote)
-    why = _(REASONS[pooled.reason])
-    why += _(" as {study}, which is pooled").format(study=pooled.same_as) if pooled.same_as else ""
+    reason = _(REASONS[row.reason])
+    reason += _(" as {study}, which is pooled").format(study=row.same_as) if row.same_as else ""
     numbers = Run("; ".join(filter(None, note)), quote=quotes.quote("", support))
     name = f"{clean(effect.study)} ({clean(effect.outcome)}):"
-    return (Run(name), *((numbers,) if any(note) else ()), Run(clean(why)))
+    return (Run(name), *((numbers,) if any(note) else ()), Run(clean(reason)))
 
 
 def _verdict(analysis: Analysis) -> str:
@@ -132,8 +132,8 @@ def _verdict(analysis: Analysis) -> str:
         text = _("Verdict from the numbers: {verdict}, confidence {confidence} (expected: {expected}).")
     else:
         text = _("Verdict from the numbers: {verdict} (expected: {expected}).")
-    verdict, expected = _(VERDICTS[analysis.verdict]), _(EXPECTED[analysis.expected])
-    return text.format(verdict=verdict, confidence=sure, expected=expected)
+    verdict, expectation = _(VERDICTS[analysis.verdict]), _(EXPECTED[analysis.expected])
+    return text.format(verdict=verdict, confidence=sure, expected=expectation)
 
 
 PART = AnalysisReport("analysis")

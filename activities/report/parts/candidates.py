@@ -81,46 +81,46 @@ class CandidatesReport(ReportPart):
         return (quote.evidence_id for candidate in CANDIDATES.of_input(step) for quote in candidate.quotes)
 
     def without(self, step: PublishInput, works: Collection[str]) -> tuple[Candidate, ...]:
-        def rest(candidate: Candidate) -> Candidate:
+        def without_works(candidate: Candidate) -> Candidate:
             sides = {side: getattr(candidate, side) for side in _SIDES}
             return candidate.replace(
                 **{side: tuple(q for q in sides[side] if q.evidence_id not in works) for side in sides}
             )
 
-        return tuple(map(rest, CANDIDATES.of_input(step)))
+        return tuple(map(without_works, CANDIDATES.of_input(step)))
 
     def check(
-        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
+        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], data: object
     ) -> tuple[Candidate, ...]:
-        findings = cast(Mapping[str, CandidateFindings], stored or {})
+        findings = cast(Mapping[str, CandidateFindings], data or {})
         by_id = {work.evidence_id: work for work in judgements}
-        judged, made = step.written_by == "model", []
+        by_model, candidates = step.written_by == "model", []
         for candidate in CANDIDATES.of_input(step):
-            standing = _standing(candidate, checks)
-            if standing is None:
+            result = _standing(candidate, checks)
+            if result is None:
                 continue
             items, works = (
                 [checks.documents[key] for key in dict.fromkeys(quote.evidence_id for quote in quotes)]
-                for quotes in (standing.quotes, standing.support)
+                for quotes in (result.quotes, result.support)
             )
-            standing = standing.replace(evidence_quality=best_grade(works, by_id))
-            standing, removed, basis = _with_checked_fields(standing, items)
-            if removed:
+            result = result.replace(evidence_quality=best_grade(works, by_id))
+            result, empty_fields, basis = _with_checked_fields(result, items)
+            if empty_fields:
                 checks.statements.append(
-                    Statement.of("candidate_fields_unchecked", name=standing.name, fields=removed)
+                    Statement.of("candidate_fields_unchecked", name=result.name, fields=empty_fields)
                 )
             looked_up = findings.get(candidate.name)
-            standing = page(standing, items, basis, looked_up, step.question, judged=judged)
-            reasons = quality(standing, works, by_id) if judged else ()
-            made.append(standing.replace(quality_reasons=reasons))
-        return tuple(made)
+            result = page(result, items, basis, looked_up, step.question, by_model=by_model)
+            reasons = quality(result, works, by_id) if by_model else ()
+            candidates.append(result.replace(quality_reasons=reasons))
+        return tuple(candidates)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
-        shown = CANDIDATES.shown(report)
-        if has_claims and not shown and report.profile == "drug_repurposing":
+        candidates = CANDIDATES.shown(report)
+        if has_claims and not candidates and report.profile == "drug_repurposing":
             yield Statement.of("no_candidate")
-        if shown and not has_claims:
-            yield Statement.of("candidates_stand_alone", candidates=len(shown))
+        if candidates and not has_claims:
+            yield Statement.of("candidates_stand_alone", candidates=len(candidates))
 
     def quotes(self, report: Report) -> Iterable[Support]:
         return (quote for candidate in CANDIDATES.shown(report) for quote in candidate.quotes)
@@ -136,8 +136,8 @@ class CandidatesReport(ReportPart):
 
 def _problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> Iterator[str]:
     """Name mechanism, indications and status that neither a cited item nor a record says."""
-    cited = dict.fromkeys(s.evidence_id for s in candidate.quotes)
-    works = [as_evidence(items[name]) for name in cited if name in items]
+    ids = dict.fromkeys(s.evidence_id for s in candidate.quotes)
+    works = [as_evidence(items[name]) for name in ids if name in items]
     for name in _with_checked_fields(candidate, works)[1] if candidate.support else ():
         yield f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
 
@@ -170,7 +170,7 @@ def _with_checked_fields(
     passages = passages_of(items)
     name_stems = stems(f"{candidate.name} {candidate.generic_name}")
     update: dict[str, object] = {}
-    removed: list[str] = []
+    empty_fields: list[str] = []
     basis: dict[str, tuple[Evidence, str]] = {}
     for name in _FIELDS:
         text = getattr(candidate, name)
@@ -179,16 +179,16 @@ def _with_checked_fields(
         found_in = place_of(text, passages, name_stems)
         if found_in is None:
             update[name] = ""
-            removed.append(name)
+            empty_fields.append(name)
         elif text and found_in:
             basis[name] = found_in[0][:2]
     places = [(text, place_of(text, passages, name_stems)) for text in candidate.current_indications]
     indications = tuple(text for text, place in places if place is not None)
     if indications != candidate.current_indications:
         update["current_indications"] = indications
-        removed.append("current_indications")
+        empty_fields.append("current_indications")
     basis |= {text: place[0][:2] for text, place in places if place}
-    return candidate.replace(**update), tuple(removed), basis
+    return candidate.replace(**update), tuple(empty_fields), basis
 
 
 VOCABULARY = "vocabulary"
@@ -212,7 +212,7 @@ def page(
     findings: CandidateFindings | None,
     question: str,
     *,
-    judged: bool,
+    by_model: bool,
 ) -> Candidate:
     """Fill the fields of a candidate.
 
@@ -226,39 +226,42 @@ def page(
         if stated and stated not in CODES and attribute in basis and not (entries[name] or looked_up):
             entries[name] = [_quoted(basis[attribute], stated, code="stated")]
     fields = {
-        name: _field(name, by_name.get(name), entries[name], read=judged and about.read)
+        name: _field(name, by_name.get(name), entries[name], read=by_model and about.read)
         for name, about in FIELDS.items()
     }
     return candidate.replace(fields=tuple(fields.values()), looked_up="")
 
 
-def _level(work: Evidence, judged: JudgedWork | None) -> tuple[int, float, int]:
+def _level(work: Evidence, judgement: JudgedWork | None) -> tuple[int, float, int]:
     """Order works by grade, weight and level of evidence, the strongest first."""
     grades, kinds = get_args(Grade), list(WEIGHT)
-    return grades.index(strength(work, judged)), -weight(work), kinds.index(kind_of(work, judged))
+    return grades.index(strength(work, judgement)), -weight(work), kinds.index(kind_of(work, judgement))
 
 
 def quality(
-    candidate: Candidate, works: Sequence[Evidence], judged: Mapping[str, JudgedWork]
+    candidate: Candidate, works: Sequence[Evidence], judgements: Mapping[str, JudgedWork]
 ) -> tuple[Statement, ...]:
     """State what the grade of a candidate's evidence follows from. `works`: those in its favour."""
-    sound = [work for work in works if work.standing not in ("concern", "retracted")]
+    sound_works = [work for work in works if work.standing not in ("concern", "retracted")]
     reasons: list[Statement] = []
-    if sound:
-        best = min(sound, key=lambda work: _level(work, judged.get(work.evidence_id)))
-        design = design_name(best, judged.get(best.evidence_id)) or TYPE_NAMES[best.evidence_type]
+    if sound_works:
+        best_work = min(sound_works, key=lambda work: _level(work, judgements.get(work.evidence_id)))
+        design = (
+            design_name(best_work, judgements.get(best_work.evidence_id))
+            or TYPE_NAMES[best_work.evidence_type]
+        )
         reasons.append(Statement.of("quality_best", design=design, grade=candidate.evidence_quality))
-        count = len(set(studies(sound).values()))
-        reasons.append(Statement.of("quality_studies", works=len(sound), studies=count))
-    if works and not any(is_in_people(work, judged.get(work.evidence_id)) for work in works):
+        count = len(set(studies(sound_works).values()))
+        reasons.append(Statement.of("quality_studies", works=len(sound_works), studies=count))
+    if works and not any(is_in_people(work, judgements.get(work.evidence_id)) for work in works):
         reasons.append(Statement.of("quality_no_people"))
     trials = next((field.entries for field in candidate.fields if field.name == "trials"), ())
-    counted = (
-        Statement.of("quality_concern", works=len(works) - len(sound)),
+    statements = (
+        Statement.of("quality_concern", works=len(works) - len(sound_works)),
         Statement.of("quality_against", works=len({s.evidence_id for s in candidate.against})),
         Statement.of("quality_stopped_trials", trials=sum(e.code in STOPPED_TRIALS for e in trials)),
     )
-    return (*reasons, *(statement for statement in counted if any(statement.values.values())))
+    return (*reasons, *(statement for statement in statements if any(statement.values.values())))
 
 
 def _field(
@@ -275,28 +278,30 @@ def _field(
         entries = _by_authority(entries)
     if name == "trials":
         entries = sorted(entries, key=reading.trial_order)[: reading.MAX_TRIALS]
-    silent = field.silent if field else ()
+    silent_sources = field.silent if field else ()
     if entries:
-        return CandidateField(name=name, status="found", entries=tuple(entries), silent=silent, read=read)
+        return CandidateField(
+            name=name, status="found", entries=tuple(entries), silent=silent_sources, read=read
+        )
     if name in ("literature_for", "literature_against"):
         return CandidateField(name=name, status="not_found")
     status = field.status if field and field.status != "found" else "not_looked_up"
-    return CandidateField(name=name, status=status, silent=silent, read=read)
+    return CandidateField(name=name, status=status, silent=silent_sources, read=read)
 
 
 def each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
     """Keep of entries that say the same of one record the first, with the longer text."""
-    merged: list[FieldEntry] = []
+    rows: list[FieldEntry] = []
     for entry in entries:
-        place = next((place for place, other in enumerate(merged) if _is_same(entry, other)), None)
+        place = next((place for place, other in enumerate(rows) if _is_same(entry, other)), None)
         if place is None:
-            merged.append(entry)
+            rows.append(entry)
             continue
-        other = merged[place]
+        other = rows[place]
         longer = max(other, entry, key=lambda e: len(e.text))
         quote = longer.quote or other.quote or entry.quote
-        merged[place] = other.replace(text=longer.text, code=other.code or entry.code, quote=quote)
-    return merged
+        rows[place] = other.replace(text=longer.text, code=other.code or entry.code, quote=quote)
+    return rows
 
 
 def _is_same(entry: FieldEntry, other: FieldEntry) -> bool:
@@ -332,9 +337,9 @@ def _own_entries(
         text = "; ".join((entity.name, *entity.synonyms[:NAMES]))
         entries["names"].append(FieldEntry(text=text, source=VOCABULARY))
     chain = candidate.proposed_mechanism or candidate.mechanism
-    which = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"
+    mechanism_field = "proposed_mechanism" if candidate.proposed_mechanism else "mechanism"
     stated: tuple[tuple[CandidateFieldName, str, str], ...] = (
-        ("mechanism", which, chain if candidate.mechanism or " -> " in chain else ""),
+        ("mechanism", mechanism_field, chain if candidate.mechanism or " -> " in chain else ""),
         ("targets", "target", candidate.target),
         ("pathways", "pathway", candidate.pathway),
     )

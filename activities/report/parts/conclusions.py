@@ -35,11 +35,11 @@ class ConclusionsReport(ReportPart):
         return appraisal.replace(effects=tuple(e for e in appraisal.effects if e.evidence_id not in works))
 
     def check(
-        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
+        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], data: object
     ) -> tuple[Conclusion, ...]:
         appraisal = CONCLUSIONS.of_input(step)
-        made = conclusions(appraisal, judgements, checks)
-        return tuple(one.replace(wording=appraisal.worded.get(one.key, "")) for one in made)
+        rows = conclusions(appraisal, judgements, checks)
+        return tuple(row.replace(wording=appraisal.worded.get(row.key, "")) for row in rows)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
         if any(map(is_pool_missing, CONCLUSIONS.shown(report))):
@@ -67,8 +67,8 @@ class ConclusionsReport(ReportPart):
 
     def reworded(self, step: PublishInput, texts: Mapping[str, str]) -> Appraisal:
         appraisal = CONCLUSIONS.of_input(step)
-        marked = {name.removeprefix(MARK): text for name, text in texts.items() if name.startswith(MARK)}
-        return appraisal.replace(worded={**appraisal.worded, **marked})
+        wordings = {name.removeprefix(MARK): text for name, text in texts.items() if name.startswith(MARK)}
+        return appraisal.replace(worded={**appraisal.worded, **wordings})
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         blocks = (*conclusion_words.blocks(report, quotes),)
@@ -82,17 +82,17 @@ class ConclusionsReport(ReportPart):
         return {"conclusion": (tuple(_problems(conclusion)) for conclusion in CONCLUSIONS.shown(report))}
 
 
-def conclusions(appraisal: Appraisal, judged: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:
+def conclusions(appraisal: Appraisal, works: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:
     """Conclude from works whose quotes stand in their stored texts and that were not retracted."""
-    standing = [effect for effect in appraisal.effects if _stands(effect, checks)]
-    if not standing and not appraisal.proposed:
+    effects = [effect for effect in appraisal.effects if _stands(effect, checks)]
+    if not effects and not appraisal.proposed:
         return ()
-    by_id = {work.evidence_id: work for work in judged}
+    by_id = {work.evidence_id: work for work in works}
     facts = {
         name: facts_of(checks.documents[name], by_id.get(name))
-        for name in {effect.evidence_id for effect in standing}
+        for name in {effect.evidence_id for effect in effects}
     }
-    return conclude(Appraisal(effects=tuple(standing), proposed=appraisal.proposed), facts)
+    return conclude(Appraisal(effects=tuple(effects), proposed=appraisal.proposed), facts)
 
 
 def _stands(effect: StudyEffect, checks: Checks) -> bool:
@@ -105,16 +105,16 @@ def _problems(conclusion: Conclusion) -> Iterator[str]:
     if conclusion.pooled is not None and is_pool_missing(conclusion):
         yield f"conclusion {conclusion.outcome}: {install('analysis')} to make its pooled figure again"
         return
-    made = recompute(conclusion)
+    check = recompute(conclusion)
     for field in ("direction", "by_effects", "certainty", "starts", "concerns"):
-        if getattr(made, field) != getattr(conclusion, field):
+        if getattr(check, field) != getattr(conclusion, field):
             name = field.replace("_", " ")
             yield f"conclusion {conclusion.outcome}: its {name} does not follow from its works"
     pools = [
         (pool.measure, pool.works, pool.left_out) if pool else None
-        for pool in (made.pooled, conclusion.pooled)
+        for pool in (check.pooled, conclusion.pooled)
     ]
-    results = [pool.result.model_dump().values() if pool else () for pool in (made.pooled, conclusion.pooled)]
+    results = [p.result.model_dump().values() if p else () for p in (check.pooled, conclusion.pooled)]
     alike = (math.isclose(a, b, rel_tol=1e-6, abs_tol=1e-9) for a, b in zip(*results, strict=False))
     if pools[0] != pools[1] or not all(alike):
         yield f"conclusion {conclusion.outcome}: its pooled figure does not follow from its works"

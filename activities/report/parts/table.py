@@ -23,7 +23,7 @@ class TableReport(ReportPart):
         return table.replace(rows=tuple(row for row in table.rows if row.evidence_id not in works))
 
     def check(
-        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], stored: object
+        self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], data: object
     ) -> Table:
         return checked_table(TABLE.of_input(step), checks)
 
@@ -42,11 +42,11 @@ def checked_table(table: Table, checks: Checks) -> Table:
         cells = {}
         for name, cell in row.cells.items():
             identity = {"evidence_id": row.evidence_id}
-            quoted = checks.supports([cell.support.model_copy(update=identity)] if cell.support else [])
-            if quoted.support and clean(name) in columns:
+            result = checks.supports([cell.support.model_copy(update=identity)] if cell.support else [])
+            if result.support and clean(name) in columns:
                 cells[clean(name)] = cell.replace(text=clean(cell.text))
-            elif quoted.refused:
-                checks.drop(clean(cell.text), quoted.refused, "cell", "", [row.evidence_id])
+            elif result.refused:
+                checks.drop(clean(cell.text), result.refused, "cell", "", [row.evidence_id])
         rows.setdefault(row.evidence_id, TableRow(evidence_id=row.evidence_id, cells=cells))
     return Table(columns=columns, rows=tuple(rows.values()))
 
