@@ -251,7 +251,7 @@ def read_refs(step: PublishInput) -> list[EvidenceRef]:
 def cited_ids(step: PublishInput) -> set[str]:
     """Ids of the items that a draft or a part cites."""
     ids = {name for section in step.sections for name in section.draft.cited}
-    return ids.union(*(part.cited(step) for part in parts_of(step)))
+    return ids.union(*(part.cited_ids(step) for part in parts_of(step)))
 
 
 def cited_refs(step: PublishInput) -> list[EvidenceRef]:

@@ -25,7 +25,7 @@ from activities.contracts.search import SearchTask
 from activities.heartbeat import reporting_errors
 from activities.prepare_activity import pubmed_queue
 from activities.publish_activity import StandingChecker, pubmed_name
-from activities.report.archive import Archive, Change, NewWork, newest, refs_in
+from activities.report.archive import Archive, Change, NewWork, load_latest, refs_in
 from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.base import Source
@@ -126,7 +126,7 @@ class RefreshActivities:
         async with reporting_errors("refresh_not_planned", run_id=request.run_id):
             archive = Archive(self._settings.evidence_url)
             first = await first_of(archive, request.run_id)
-            report, versions = await newest(archive, first)
+            report, versions = await load_latest(archive, first)
             references = references_of(report)
             refs = list(await refs_in(archive.store, request.known_blob)) or references
             works = (work for version in versions for work in version.new)
@@ -165,7 +165,7 @@ class RefreshActivities:
         request = findings.request
         archive = Archive(self._settings.evidence_url)
         first = await first_of(archive, request.run_id)
-        latest, _ = await newest(archive, first)
+        latest, _ = await load_latest(archive, first)
         answers = await self._standing.check_many(references_of(latest), pubmed=findings.pubmed)
         verdicts = {name: verdict for name, verdict in answers.items() if verdict.asked}
         from activities.report.versions import refresh  # with what builds reports; see `worker.daemon`

@@ -34,7 +34,7 @@ from activities.refresh_activity import (
     first_of,
     repeat_search,
 )
-from activities.report.archive import Archive, Version, newest, refs_in, standings
+from activities.report.archive import Archive, Version, load_latest, refs_in, standings
 from activities.report.schema import Report
 from activities.settings import Settings
 from activities.sources.base import Source
@@ -105,8 +105,8 @@ class RevisionActivities:
         request, archive = step.request, Archive(self._settings.evidence_url)
         instruction = _instruction(request)
         first = await first_of(archive, request.run_id)
-        report, versions = await newest(archive, first)
-        inputs = await archive.published_from(report)
+        report, versions = await load_latest(archive, first)
+        inputs = await archive.inputs_of(report)
         standing = standings(report, versions)
         refs = list(await refs_in(archive.store, request.known_blob)) or list(inputs.evidence)
         current = (
@@ -160,7 +160,7 @@ class RevisionActivities:
         from activities.report import versions as made_again
         from activities.report.instructions import differences
 
-        report, versions = await newest(archive, first)
+        report, versions = await load_latest(archive, first)
         outcome = RefreshOutcome(
             run_id=request.run_id,
             since=report.generated_at,
@@ -171,8 +171,8 @@ class RevisionActivities:
             version=len(versions) + 1,
         )
         if instruction.kind == "tell":
-            step = _answer(await archive.published_from(report), findings)
-            message = await made_again.published_again(
+            step = _answer(await archive.inputs_of(report), findings)
+            message = await made_again.publish_again(
                 archive, step, standings(report, versions), at=findings.at
             )
             blob = await archive.store.put_bytes(message.model_dump_json(indent=2).encode(), "json")
@@ -182,7 +182,7 @@ class RevisionActivities:
         new_version = next((v for v in versions if (v.made_at, v.asked) == (findings.at, instruction)), None)
 
         async def make(report: Report, _versions: object) -> made_again.Next:
-            step = _next(await archive.published_from(report), findings)
+            step = _next(await archive.inputs_of(report), findings)
 
             def describe(new_report: Report, version: Version) -> tuple[Statement, Version]:
                 changes = differences(report, new_report)
@@ -327,7 +327,7 @@ def _next(inputs: PublishInput, findings: RevisionFindings) -> PublishInput:
             for name in (s.evidence_id for s in sentence.support)
         }
         works = (*findings.new, *(ref for ref in findings.written_from if ref.evidence_id in ids))
-        return instructions.changed(inputs, findings.revised, findings.draft, findings.verdicts, works)
+        return instructions.apply_change(inputs, findings.revised, findings.draft, findings.verdicts, works)
     if instruction.kind == "dispute":
-        return instructions.disputed(inputs, instruction, findings.at, findings.verdicts)
-    return instructions.decided(inputs, instruction)
+        return instructions.add_dispute(inputs, instruction, findings.at, findings.verdicts)
+    return instructions.decide_disputes(inputs, instruction)

@@ -20,7 +20,7 @@ from temporalio import activity
 from activities.configuration.question import SourceSettings
 from activities.contracts.errors import Refused, SourceError, TooSlow
 from activities.contracts.evidence import Evidence, EvidenceRef, Filters, Query
-from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks, united
+from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks, unite
 from activities.credentials import redacted
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import on_last_attempt, reporting_errors, seconds_left
@@ -149,7 +149,7 @@ class SearchActivities:
         outcomes = await in_time(partial(self._list, source, task) for task in tasks)
         self._try_again(tasks, outcomes)
         listings = [listing for listing in outcomes if isinstance(listing, Listing)]
-        results = united((*choice.listed, *(result for listing in listings for result in listing.results)))
+        results = unite((*choice.listed, *(result for listing in listings for result in listing.results)))
         for name in choice.tried:
             results.pop(name, None)
         orders = [[row.name for row in listing.results if row.name in results] for listing in listings]

@@ -53,7 +53,7 @@ from activities.contracts.errors import ModelError
 from activities.contracts.evidence import Evidence, EvidenceRef, ModelChoice, Usage
 from activities.contracts.judge import JudgeInput, WeighInput, WorkJudgement
 from activities.contracts.step import Role, StepAnswer, StepContext
-from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
+from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, with_ids
 from activities.evidence_store import EvidenceStore
 from activities.models.client import OpenAIModel
 from activities.models.prices import effort_of
@@ -311,7 +311,7 @@ class Measure:
         step = self._step(WriteInput, "writer", entry.question, evidence=refs, judgements=given)
         done = await self._ask("writer", step)
         draft: SectionDraft = done.output if done else SectionDraft()
-        draft = named("s1", draft)
+        draft = with_ids("s1", draft)
         written = len(draft.claims) + len(draft.refused)
         asked = open_sentences(sentences_with_context(draft))
         if asked and asks_model("verifier", self._choice):

@@ -22,7 +22,7 @@ from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.revise import Instruction, Wanted
 from activities.contracts.search import SearchTasks
 from activities.contracts.step import Role, StepAnswer, StepContext
-from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, named
+from activities.contracts.write import SectionDraft, Verdicts, VerifyInput, WriteInput, with_ids
 from activities.messages import plural
 from activities.prepare_activity import PrepareActivities
 from activities.refresh_activity import (
@@ -151,7 +151,7 @@ class Revision:
             left = [ref for ref in plan.known if ref.evidence_id not in revised.works]
             works = new or await self._works(step, left, plan.question)
             step = step.replace(evidence=input_refs(works, MAX_WRITER_ITEMS))
-            draft = named("new", await self._think(WRITE, step))
+            draft = with_ids("new", await self._think(WRITE, step))
         check = VerifyInput(
             **fields_of(StepContext, plan.revise),
             sentences=verdicts.open_sentences(
@@ -178,7 +178,7 @@ class Revision:
 
     async def _written(self, step: WriteInput, works: Sequence[EvidenceRef]) -> tuple[SectionDraft, Verdicts]:
         step = step.replace(evidence=tuple(works))
-        draft = named(step.section_id, await self._think(WRITE, step))
+        draft = with_ids(step.section_id, await self._think(WRITE, step))
         check = VerifyInput(
             **fields_of(StepContext, step),
             section_id=step.section_id,

@@ -31,14 +31,14 @@ INT64 = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]{1,18}")
 
 
-def whole(value: object, most: int, least: int = 0) -> int | None:
+def integer(value: object, most: int, least: int = 0) -> int | None:
     """Return an integer within bounds; None for anything else."""
     if isinstance(value, bool) or not isinstance(value, int):
         return None
     return value if least <= value <= most else None
 
 
-def real(value: object, most: float, least: float = 0.0) -> float | None:
+def real_number(value: object, most: float, least: float = 0.0) -> float | None:
     """Return a number within bounds; None for anything else, such as infinity and what is no number."""
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
@@ -47,7 +47,7 @@ def real(value: object, most: float, least: float = 0.0) -> float | None:
 
 def digits(text: str, most: int = MAX_COUNT) -> int | None:
     """Return the integer that a text of ASCII digits is, within bounds; None for any other text."""
-    return whole(int(text), most) if _DIGITS.fullmatch(text) else None
+    return integer(int(text), most) if _DIGITS.fullmatch(text) else None
 
 
 def _within(value: object) -> object:
@@ -55,11 +55,11 @@ def _within(value: object) -> object:
 
 
 def _year(value: object) -> object:
-    return whole(value, YEARS[1], YEARS[0]) if isinstance(value, int) else value
+    return integer(value, YEARS[1], YEARS[0]) if isinstance(value, int) else value
 
 
 def _people(value: object) -> object:
-    return whole(value, MAX_COUNT, 1) if isinstance(value, int) else value
+    return integer(value, MAX_COUNT, 1) if isinstance(value, int) else value
 
 
 Tokens = Annotated[int, Field(ge=0, le=MAX_RUN_TOKENS)]

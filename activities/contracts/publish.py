@@ -70,7 +70,7 @@ class PrismaCounts(Frozen):
         """Works that were screened and are not cited."""
         return self.screened - self.included
 
-    def added_up(self, unique: int, screened: int, included: int) -> "PrismaCounts":
+    def add_up(self, unique: int, screened: int, included: int) -> "PrismaCounts":
         """Return the counts of a report that cites `included` works, such that they add up.
 
         `different`: works that the run still holds, which may be fewer than it found.

@@ -71,7 +71,7 @@ class HitsOfAll(Compact):
     """Names of what was read, or could not be, in this step."""
 
 
-def united(results: Iterable[Preview]) -> dict[str, Preview]:
+def unite(results: Iterable[Preview]) -> dict[str, Preview]:
     by_name: dict[str, Preview] = {}
     for result in results:
         previous = by_name.get(result.name)

@@ -139,13 +139,13 @@ class SectionDraft(Frozen):
     """Without a model: all works that are near to the question are quoted by other sections."""
 
     @model_serializer(mode="wrap")
-    def _sent(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, object]:
+    def _dump(self, handler: SerializerFunctionWrapHandler, info: SerializationInfo) -> dict[str, object]:
         data: dict[str, object] = handler(self)
         if info.mode != "json":
             return data
         places = {name: dict[str, int]() for name in SHARED}
         values: dict[str, list[object]] = {name: [] for name in SHARED}
-        for row in _with_shared(data):
+        for row in _sentences_in(data):
             for name in SHARED:
                 numbers = []
                 for value in cast("list[object]", row.get(name, ())):
@@ -160,11 +160,11 @@ class SectionDraft(Frozen):
 
     @model_validator(mode="before")
     @classmethod
-    def _received(cls, value: object) -> object:
+    def _validate(cls, value: object) -> object:
         if not isinstance(value, dict) or not isinstance(shared_values := value.get("shared"), dict):
             return value
         data = deepcopy(value)
-        for row in _with_shared(data):
+        for row in _sentences_in(data):
             for name in SHARED:
                 row[name] = [
                     shared_values[name][entry] if isinstance(entry, int) else entry
@@ -226,19 +226,19 @@ SHARED = ("support", "computed")
 """Fields of sentences that a draft sends once for all of them."""
 
 
-def _with_shared(value: object) -> Iterator[dict[str, object]]:
+def _sentences_in(value: object) -> Iterator[dict[str, object]]:
     """Yield the sentences within a draft as it is sent."""
     if isinstance(value, dict):
         if "support" in value and "text" in value:
             yield value
         for item in value.values():
-            yield from _with_shared(item)
+            yield from _sentences_in(item)
     elif isinstance(value, list | tuple):
         for item in value:
-            yield from _with_shared(item)
+            yield from _sentences_in(item)
 
 
-def named(section_id: str, draft: SectionDraft) -> SectionDraft:
+def with_ids(section_id: str, draft: SectionDraft) -> SectionDraft:
     """Return the draft with the ids of its sentences.
 
     `s1.a1` of the answer, `s1.2` of the paragraphs, `s1.h1` of a heading, `s1.t1` of a translation. One
@@ -264,7 +264,7 @@ def named(section_id: str, draft: SectionDraft) -> SectionDraft:
     )
 
 
-def divided(draft: SectionDraft, sections: Sequence[str]) -> dict[str, SectionDraft]:
+def drafts_by_section(draft: SectionDraft, sections: Sequence[str]) -> dict[str, SectionDraft]:
     """Return the drafts of sections that were written in one call; all but paragraphs is with the first."""
     first = sections[0]
     return {

@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from contextlib import suppress
 
-from activities.contracts.bounds import MAX_SECONDS, real
+from activities.contracts.bounds import MAX_SECONDS, real_number
 from activities.contracts.errors import ModelBusy, ModelDown, ModelError, ModelRefused
 from activities.credentials import redacted
 from activities.sources.http.failures import retry_after
@@ -103,7 +103,7 @@ def wait_of(headers: Mapping[str, str], message: str) -> float | None:
     `retry-after-ms`, `retry-after`, else its text (`try again in 1m6.779s`).
     """
     with suppress(KeyError, ValueError):
-        if (wait := real(float(headers["retry-after-ms"]) / 1000, MAX_SECONDS)) is not None:
+        if (wait := real_number(float(headers["retry-after-ms"]) / 1000, MAX_SECONDS)) is not None:
             return wait
     if (seconds := retry_after(headers)) is not None:
         return seconds

@@ -18,7 +18,7 @@ from typing import Literal, NamedTuple
 
 import httpx2
 
-from activities.contracts.bounds import MAX_CALL_TOKENS, real, whole
+from activities.contracts.bounds import MAX_CALL_TOKENS, integer, real_number
 from activities.contracts.evidence import Usage
 from activities.models.failures import ReportedError, is_error
 
@@ -136,7 +136,7 @@ class Pieces:
             if not isinstance(call, Mapping):
                 continue
             index = call.get("index")
-            place = number if (position := whole(index, MAX_TOOL_CALLS)) is None else position
+            place = number if (position := integer(index, MAX_TOOL_CALLS)) is None else position
             function = call.get("function")
             if isinstance(function, Mapping):
                 arguments = _text(function.get("arguments"))
@@ -170,7 +170,7 @@ def _word(part: Mapping[str, object]) -> Word:
     alternatives = part.get("top_logprobs")
     weights: dict[str, float] = {}
     for word in alternatives if isinstance(alternatives, list) else ():
-        logprob = real(word.get("logprob"), 0.0, MIN_LOGPROB) if isinstance(word, Mapping) else None
+        logprob = real_number(word.get("logprob"), 0.0, MIN_LOGPROB) if isinstance(word, Mapping) else None
         if logprob is not None:
             weights[_text(word.get("token"))] = math.exp(logprob)
     return Word(_text(part.get("token")), weights)
@@ -197,7 +197,7 @@ def _text(value: object) -> str:
 
 
 def _count(value: object) -> int:
-    return whole(value, MAX_CALL_TOKENS) or 0
+    return integer(value, MAX_CALL_TOKENS) or 0
 
 
 Ending = Literal["", "silence", "deadline", "loop", "size"]

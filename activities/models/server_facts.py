@@ -12,7 +12,7 @@ from collections.abc import Mapping
 import httpx2
 from pydantic import JsonValue
 
-from activities.contracts.bounds import MAX_CALL_TOKENS, MAX_PARAMETERS, MAX_SLOTS, whole
+from activities.contracts.bounds import MAX_CALL_TOKENS, MAX_PARAMETERS, MAX_SLOTS, integer
 from activities.contracts.evidence import Frozen
 from activities.logs import log
 from activities.models.address import Address
@@ -64,7 +64,7 @@ async def ask_server(address: Address, model: str, key: str) -> ServerFacts:
         models = await _json(client, "GET", f"{address.public_url}/models")
         facts = _facts(
             context_tokens=_tokens(value_at(props, "/default_generation_settings/n_ctx")),
-            slots=whole(value_at(props, "/total_slots"), MAX_SLOTS, 1),
+            slots=integer(value_at(props, "/total_slots"), MAX_SLOTS, 1),
         )
         facts |= _from_models(models, model)
         if not props and value_at(models, "/data/0/owned_by") in (None, "", "library"):
@@ -120,7 +120,7 @@ def _from_models(models: JsonValue, model: str) -> dict[str, float]:
     data = value_at(models, "/data")
     only_entry = data[0] if isinstance(data, list) and len(data) == 1 else None
     entry = _entry(data, model, "id") or only_entry
-    size = whole(value_at(entry, "/meta/n_params"), MAX_PARAMETERS, 1)
+    size = integer(value_at(entry, "/meta/n_params"), MAX_PARAMETERS, 1)
     return _facts(
         context_tokens=_tokens(value_at(entry, "/max_model_len")),
         slots=0 if value_at(entry, "/owned_by") in MANY_AT_ONCE else None,
@@ -151,4 +151,4 @@ def _from_lm_studio(models: JsonValue, model: str) -> dict[str, float]:
 
 
 def _tokens(value: object) -> int | None:
-    return whole(value, MAX_CALL_TOKENS, 1)
+    return integer(value, MAX_CALL_TOKENS, 1)

@@ -133,7 +133,7 @@ class Archive:
             _version_name(first, version.number), record.model_dump_json(indent=2).encode()
         )
 
-    async def published_from(self, report: Report) -> PublishInput:
+    async def inputs_of(self, report: Report) -> PublishInput:
         """Read what a version of a report was published from. Raises StoreError."""
         if not report.made_from:
             raise StoreError(f"the report of {report.run_id} does not say what it was published from")
@@ -144,7 +144,7 @@ class Archive:
             raise StoreError(message) from error
 
 
-async def newest(archive: Archive, first: Report) -> tuple[Report, tuple[Version, ...]]:
+async def load_latest(archive: Archive, first: Report) -> tuple[Report, tuple[Version, ...]]:
     """Read the latest version of a report, and the records of all later ones."""
     versions = await archive.versions(first)
     return (await archive.version(versions[-1]) if versions else first), versions

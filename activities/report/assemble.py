@@ -20,7 +20,7 @@ from activities.contracts.identifiers import fingerprint
 from activities.contracts.judge import MIN_ANSWERS
 from activities.contracts.publish import Head, Method, PlannedSection, PublishInput
 from activities.messages import _, in_its_language
-from activities.report.claims import CheckedEdit, Checks, check_edited, judged_works
+from activities.report.claims import CheckedEdit, Checks, check_edit, check_judgements
 from activities.report.formats.prose import numbers_of, section_text, summary_text
 from activities.report.formats.statements import as_statement, sentence, sentences
 from activities.report.formats.text import clean, shortened
@@ -58,8 +58,8 @@ def build_report(
     is what was read from the store for each part, by name.
     """
     checks = Checks(documents)
-    report = _numbered(step, _checked(step, checks, part_data or {}), documents)
-    claims = checks.standing
+    report = _number(step, _check(step, checks, part_data or {}), documents)
+    claims = checks.claims
     refusal_count = sum(item.kind in ("claim", "wording") for item in checks.dropped)
     counts = Counter(claim.stands_by for claim in claims)
     is_judged = step.written_by == "model" and bool(claims)  # else there is nothing to be confident of
@@ -67,14 +67,14 @@ def build_report(
         unanswered=missing_name(step) if claims else why_unanswered(step, refusal_count),
         unused=unused_works(step, report, checks.dropped, checks.retracted),
         verification=Verification(
-            claims=max(sum(checks.written.values()), len(claims)),
+            claims=max(sum(checks.totals.values()), len(claims)),
             verified=len(claims),
             replaced=checks.replaced,
             dropped=tuple(checks.dropped),
             by_quote=counts["quote"],
             by_reader=counts["reader"],
             computed=sum(bool(claim.computed) for claim in claims),
-            fell=sum(checks.lost.values()),
+            fell=sum(checks.losses.values()),
             reader=step.reader,
             vigilance=sum((section.draft.vigilance for section in step.sections), Vigilance()),
             unread=sum(item.statement.code == "not_read" for item in checks.dropped),
@@ -94,7 +94,7 @@ MAX_TITLE_CHARS = 140
 """Characters of a question that is the title of its report."""
 
 
-def _checked(step: PublishInput, checks: Checks, part_data: Mapping[str, object]) -> Report:
+def _check(step: PublishInput, checks: Checks, part_data: Mapping[str, object]) -> Report:
     """Make the report without what a check refuses."""
     for plan in step.sections:
         checks.add_section(plan)
@@ -102,8 +102,8 @@ def _checked(step: PublishInput, checks: Checks, part_data: Mapping[str, object]
     by_model = step.written_by == "model"
     edit = CheckedEdit()
     if step.edited is not None and by_model:
-        edit = check_edited(step.edited, checks)
-    judgements = judged_works(step.judgements, step.evidence, checks)
+        edit = check_edit(step.edited, checks)
+    judgements = check_judgements(step.judgements, step.evidence, checks)
     values = {name: part_of(name).check(step, checks, judgements, part_data.get(name)) for name in step.parts}
     has_several_answers = sum(bool(section.answer) for section in checks.sections) > 1
     head = fields_of(Head, step)
@@ -154,9 +154,9 @@ def _why_empty(plan: PlannedSection, section: ReportSection, checks: Checks) -> 
         return None
     if plan.status in ("failed", "cancelled"):
         return Statement.of("section_not_researched", note=clean(plan.note))
-    if plan.draft.elsewhere or checks.written[section.id] > checks.lost[section.id]:
+    if plan.draft.elsewhere or checks.totals[section.id] > checks.losses[section.id]:
         return Statement.of("section_stands_elsewhere")
-    return Statement.of("section_claims_refused" if checks.lost[section.id] else "section_without_claims")
+    return Statement.of("section_claims_refused" if checks.losses[section.id] else "section_without_claims")
 
 
 def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concludes: bool) -> tuple[Claim, ...]:
@@ -183,7 +183,7 @@ def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concludes:
     return answer
 
 
-def _numbered(step: PublishInput, report: Report, documents: Mapping[str, Evidence]) -> Report:
+def _number(step: PublishInput, report: Report, documents: Mapping[str, Evidence]) -> Report:
     """Add the references, what is known of them, and beside each claim the strength of what it cites."""
     quotes = list(cited_quotes(report))
     items = [documents[name] for name in dict.fromkeys(support.evidence_id for support in quotes)]
@@ -239,7 +239,7 @@ def _methodology(step: PublishInput, references: Sequence[Reference]) -> Methodo
     method["spent_by"] = tuple(
         use.replace(open=tuple(gap for gap in use.open if gap not in closed_gaps)) for use in step.spent_by
     )
-    method["counts"] = step.counts.added_up(len(step.found), step.screened, len(references))
+    method["counts"] = step.counts.add_up(len(step.found), step.screened, len(references))
     # concurrent steps end in any order; two runs that did the same must report the same
     method["prompt_versions"] = tuple(sorted(step.prompt_versions))
     return Methodology(

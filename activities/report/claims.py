@@ -32,7 +32,7 @@ from activities.contracts.write import (
     RefusedKind,
     SectionDraft,
     SentenceKind,
-    named,
+    with_ids,
 )
 from activities.messages import _
 from activities.report.formats.prose import blocks_of
@@ -78,12 +78,12 @@ class Checks:
     def __init__(self, documents: Mapping[str, Evidence]) -> None:
         self.documents = documents
         self._checker = QuoteChecker(documents)
-        self._said: dict[str, str] = {}
+        self._ids_by_text: dict[str, str] = {}
         """Text of a claim -> its id: a claim that another section has made already is left out."""
         self.sections: list[ReportSection] = []
-        self.written: dict[str, int] = {}
+        self.totals: dict[str, int] = {}
         """Id of a section -> sentences that were written for it."""
-        self.lost: dict[str, int] = {}
+        self.losses: dict[str, int] = {}
         """The same -> those of them that do not stand, also where a quote is printed in their place."""
         self.without_lead: set[str] = set()
         """Ids of sections of whose answer the first sentence fell."""
@@ -96,13 +96,13 @@ class Checks:
         """Quotes that are printed in the place of refused sentences."""
         self.quotes_refused = 0
         """Quotes that no longer stand beside others that do."""
-        self.left_out = 0
+        self.omissions = 0
         """Rows of tables and headings that do not stand, in whose place nothing is printed."""
         self.repeats: dict[str, str] = {}
         """Id of a claim that was left out -> id of the claim that says the same."""
 
     @property
-    def standing(self) -> list[Claim]:
+    def claims(self) -> list[Claim]:
         return [claim for section in self.sections for claim in (*section.answer, *section.claims)]
 
     def supports(self, supports: Iterable[Support]) -> Checked:
@@ -135,7 +135,7 @@ class Checks:
         title = _(clean(plan.section.title)) or clean(plan.draft.title)
         if plan.section.title == UNPLANNED and plan.draft.passages:
             title = _("Nearest passages")  # nobody has found anything: these stand as they were ranked
-        draft = named(name, plan.draft).changed(lambda claim: (self._with_quotes(claim),))
+        draft = with_ids(name, plan.draft).changed(lambda claim: (self._with_quotes(claim),))
         printable = printable_draft(draft)
         start = len(self.dropped)
         self.drop_refused(printable.refused, name)
@@ -145,13 +145,13 @@ class Checks:
             self.statements.append(Statement.of("letter_cut", sentences=len(cut_claims), texts=texts))
         passages = tuple(filter(None, (self._passage(passage, name) for passage in draft.passages)))
         headings = (paragraph.heading for paragraph in draft.paragraphs if paragraph.heading)
-        self.left_out += sum(heading.state != "stands" for heading in headings)
-        self.left_out += sum(c.is_row and not c.letter and c.id not in ids for c in draft.claims)
+        self.omissions += sum(heading.state != "stands" for heading in headings)
+        self.omissions += sum(c.is_row and not c.letter and c.id not in ids for c in draft.claims)
         blocks = [("", claims) for claims in _quotes(passages, name)] or self._blocks(printable, name)
         losses = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
         refusals = sum(refusal.kind == "claim" for refusal in plan.draft.refused)
-        self.written[name] = refusals + len(draft.claims)
-        self.lost[name] = sum(item.kind in CLAIM_KINDS for item in losses)
+        self.totals[name] = refusals + len(draft.claims)
+        self.losses[name] = sum(item.kind in CLAIM_KINDS for item in losses)
         first_id = f"{draft.answer[0].id}." if draft.answer else ""
         if first_id and not any(f"{c.id}.".startswith(first_id) for c in printable.answer):
             self.without_lead.add(name)
@@ -196,10 +196,10 @@ class Checks:
             for claim in map(as_claim, paragraph.claims):
                 key = normalise(claim.text).casefold()
                 is_needed = claim.letter or claim.id in carrying
-                if claim.support and not is_needed and (earlier_id := self._said.get(key)):
+                if claim.support and not is_needed and (earlier_id := self._ids_by_text.get(key)):
                     self.drop_repeated(claim, earlier_id, section)
                 else:
-                    self._said[key] = claim.id
+                    self._ids_by_text[key] = claim.id
                     claims.append(claim)
             if claims:
                 blocks.append((clean(paragraph.heading.text) if paragraph.heading else "", claims))
@@ -247,7 +247,7 @@ def reasons_text(reasons: Iterable[Statement]) -> str:
     return "; ".join(dict.fromkeys(map(sentence, reasons)))
 
 
-def judged_works(
+def check_judgements(
     judgements: Iterable[WorkJudgement], refs: Iterable[EvidenceRef], checks: Checks
 ) -> tuple[JudgedWork, ...]:
     """Check the judgements, each work once; of one whose text is not at hand nothing is quoted."""
@@ -282,25 +282,25 @@ class CheckedEdit:
     mechanism: tuple[Claim, ...] = ()
 
 
-def check_edited(edit: Edited, checks: Checks) -> CheckedEdit:
+def check_edit(edit: Edited, checks: Checks) -> CheckedEdit:
     """Return what is printed of the editor's work, once repetitions are removed from the sections."""
     checks.drop_refused(edit.refused)
-    claims = {claim.id: claim for claim in checks.standing}
+    claims = {claim.id: claim for claim in checks.claims}
     _remove_repeated(edit.repeated, checks)
     return CheckedEdit(
         title=clean(edit.title),
-        answer=_printed(edit.answer, claims, checks),
-        mechanism=_printed(edit.mechanism, claims, checks, in_place=False),
+        answer=_printable_sentences(edit.answer, claims, checks),
+        mechanism=_printable_sentences(edit.mechanism, claims, checks, in_place=False),
     )
 
 
-def _printed(
+def _printable_sentences(
     sentences: Sequence[EditedSentence], claims: Mapping[str, Claim], checks: Checks, *, in_place: bool = True
 ) -> tuple[Claim, ...]:
     """Keep the sentences that stand, each once; `in_place`: and the claims of those that do not."""
     first_claims: dict[str, Claim] = {}
     for row in sentences:
-        names = tuple(dict.fromkeys(_standing(name, checks.repeats) for name in row.claims))
+        names = tuple(dict.fromkeys(_base_of(name, checks.repeats) for name in row.claims))
         if (problem := _problem(row, names, claims, checks)) is None:
             claim = as_claim(row).replace(rests_on=names)
             first_claims.setdefault(claim.text, claim)
@@ -321,7 +321,7 @@ def _problem(
     return next(iter(checks.supports(sentence.support).refused), None)
 
 
-def _standing(name: str, repeats: Mapping[str, str]) -> str:
+def _base_of(name: str, repeats: Mapping[str, str]) -> str:
     """Follow a claim that was left out as a repetition to the one that says the same."""
     while name in repeats:
         name = repeats[name]

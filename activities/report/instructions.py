@@ -32,7 +32,7 @@ from activities.verification.verdicts import by_verdict
 C = TypeVar("C", DraftClaim, EditedSentence)
 
 
-def changed(
+def apply_change(
     step: PublishInput,
     revision: Revised,
     draft: SectionDraft,
@@ -45,7 +45,7 @@ def changed(
     for it.
     """
     removed_ids, works = set(revision.removed), set(revision.works)
-    change = _onto(revision, verdicts, repetitions(step))
+    change = _edit(revision, verdicts, repetitions(step))
 
     sections = [
         section.replace(
@@ -79,7 +79,7 @@ def changed(
     texts = {line.id: line.text for line in lines if line.state == "stands"}
     for name in step.parts if texts else ():
         if any(text.startswith(f"{name}:") for text in texts):
-            step = step.replace(**{name: part_of(name).reworded(step, texts)})
+            step = step.replace(**{name: part_of(name).reword(step, texts)})
     return step.replace(
         sections=tuple(sections),
         edited=edit,
@@ -88,7 +88,7 @@ def changed(
         refused=(*step.refused, *revision.refused),
         evidence=(*step.evidence, *(ref for ref in new_works if ref.evidence_id not in ids)),
         judgements=tuple(j for j in step.judgements if j.evidence_id not in works),
-        **{name: part_of(name).without(step, works) for name in step.parts},
+        **{name: part_of(name).without_works(step, works) for name in step.parts},
     )
 
 
@@ -106,7 +106,7 @@ def repetitions(step: PublishInput) -> dict[str, str]:
     return {**follows, **dict(step.edited.repeated if step.edited else ())}
 
 
-def _onto(revision: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> Callable[[C], tuple[C, ...]]:
+def _edit(revision: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> Callable[[C], tuple[C, ...]]:
     removed_ids, works = set(revision.removed), set(revision.works)
     rewordings: dict[str, DraftClaim] = {
         sentence.id: sentence for sentence in (*revision.sentences, *revision.edited)
@@ -114,7 +114,7 @@ def _onto(revision: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> 
     decide = by_verdict(verdicts)
 
     def become(sentence: C) -> tuple[C, ...]:
-        name = followed(sentence.id, follows)
+        name = base_of(sentence.id, follows)
         if name != sentence.id:
             if any(support.evidence_id in works for support in sentence.support):
                 return ()
@@ -136,7 +136,7 @@ def _onto(revision: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> 
     return become
 
 
-def followed(name: str, follows: Mapping[str, str]) -> str:
+def base_of(name: str, follows: Mapping[str, str]) -> str:
     """Return the sentence that is printed in the place of this one; itself where it is printed."""
     seen = {name}
     while (next_one := follows.get(name, name)) not in seen:
@@ -159,14 +159,14 @@ def _with_text(
         plan = ReportPlanSection(id=name, title=text_draft.title or question, key_question=question)
         sections = [*sections, PlannedSection(section=plan)]
     place = next(place for place, section in enumerate(sections) if section.section.id == name)
-    draft, addition = sections[place].draft, _renamed(text_draft, name, sections[place].draft)
+    draft, addition = sections[place].draft, _with_new_ids(text_draft, name, sections[place].draft)
     claims = (DraftParagraph(claims=addition.claims),) if addition.claims else ()
     passages = (*draft.passages, *addition.passages)
     draft = draft.replace(paragraphs=(*draft.paragraphs, *claims), passages=passages)
     return [*sections[:place], sections[place].replace(draft=draft), *sections[place + 1 :]]
 
 
-def _renamed(draft: SectionDraft, section: str, base_draft: SectionDraft) -> SectionDraft:
+def _with_new_ids(draft: SectionDraft, section: str, base_draft: SectionDraft) -> SectionDraft:
     """Give the sentences of a draft ids of a section that none of it has; they go on from the last."""
     numbers = (re.sub(r"\D", "", sentence.id.rpartition(".")[2]) for sentence in base_draft.sentences)
     places = count(max((int(number or 0) for number in numbers), default=0) + 1)
@@ -182,7 +182,7 @@ def sentence_of(step: PublishInput, name: str) -> DraftClaim | None:
     return next((claim for claim in (*sentences, *edits) if claim.id == name), None)
 
 
-def disputed(step: PublishInput, instruction: Instruction, time: str, verdicts: Verdicts) -> PublishInput:
+def add_dispute(step: PublishInput, instruction: Instruction, time: str, verdicts: Verdicts) -> PublishInput:
     """Add the dispute of a sentence, which is printed as before.
 
     A reader that missed planted errors confirms nothing.
@@ -203,7 +203,7 @@ def disputed(step: PublishInput, instruction: Instruction, time: str, verdicts: 
     return step.replace(disputes=(*step.disputes, dispute))
 
 
-def decided(step: PublishInput, instruction: Instruction) -> PublishInput:
+def decide_disputes(step: PublishInput, instruction: Instruction) -> PublishInput:
     """Decide the open disputes of a sentence; where they are upheld, its quote stands in its place."""
     open_disputes = [d for d in step.disputes if d.sentence == instruction.sentence and not d.decision]
     decision = "upheld" if instruction.upheld else "rejected"
@@ -216,7 +216,7 @@ def decided(step: PublishInput, instruction: Instruction) -> PublishInput:
     follows = repetitions(step)
 
     def fall(sentence: C) -> C:
-        is_disputed = followed(sentence.id, follows) == instruction.sentence
+        is_disputed = base_of(sentence.id, follows) == instruction.sentence
         return sentence.replace(state="refused", problem=problem) if is_disputed else sentence
 
     drafts = (plan.draft.changed(lambda claim: (fall(claim),)) for plan in step.sections)

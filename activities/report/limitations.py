@@ -28,7 +28,7 @@ def limitations(
     """State the limitations, the most serious first; `notes` are what the publishing step found itself."""
     inputs = [as_statement(limitation) for limitation in step.limitations]
     statements = [statement for statement in inputs if statement.code == "sample_only"]
-    statements += _absent(step)
+    statements += _absence(step)
     if step.draft:
         statements.append(Statement.of("draft"))
     if (reason := report.unanswered) is not None:
@@ -37,10 +37,10 @@ def limitations(
     lossy = {
         section.id: section
         for section in report.sections
-        if 3 * (checks.lost[section.id] - unread_counts[section.id]) > checks.written[section.id] > 0
+        if 3 * (checks.losses[section.id] - unread_counts[section.id]) > checks.totals[section.id] > 0
     }
     statements += [
-        Statement.of("draft_lost", title=section.title, lost=checks.lost[name], drafted=checks.written[name])
+        Statement.of("draft_lost", title=section.title, lost=checks.losses[name], drafted=checks.totals[name])
         for name, section in lossy.items()
     ]
     if STOPS[step.stop_reason].early:
@@ -73,7 +73,7 @@ def limitations(
         ("unread", "sentences", codes["not_read"]),
         ("claims_refused", "claims", kinds["claim"] if reason is None else 0),
         ("wordings_replaced", "claims", kinds["wording"]),
-        ("parts_refused", "parts", checks.left_out),
+        ("parts_refused", "parts", checks.omissions),
         ("quotes_refused", "quotes", checks.quotes_refused),
     )
     statements += [Statement.of(code, **{name: count}) for code, name, count in counts if count]
@@ -81,7 +81,7 @@ def limitations(
         statements.append(Statement.of("price_unknown"))
     statements += inputs
     statements += [as_statement(text) for plan in step.sections for text in plan.draft.limitations]
-    return once(
+    return unique(
         statement for statement in statements if report.words.standing or statement.code not in _OF_RECORDS
     )
 
@@ -97,7 +97,7 @@ def stated_limits(report: Report) -> Iterator[Statement]:
         yield from _references(report.references)
 
 
-def once(statements: Iterable[Statement]) -> tuple[Statement, ...]:
+def unique(statements: Iterable[Statement]) -> tuple[Statement, ...]:
     """Keep each statement once.
 
     Sentences that differ by case or the full stop are one, so is a step that the model did not answer
@@ -161,7 +161,7 @@ def absent_words(step: PublishInput) -> tuple[tuple[AbsentWord, ...], int]:
     return tuple(alike), documents + max((draft.documents for draft in drafts), default=0)
 
 
-def _absent(step: PublishInput) -> list[Statement]:
+def _absence(step: PublishInput) -> list[Statement]:
     words, documents = absent_words(step)
     if not words:
         return []
@@ -181,17 +181,17 @@ def why_unanswered(step: PublishInput, refusal_count: int) -> Statement:
         return Statement.of("nothing_searched", stop_reason=step.stop_reason)
     if not step.evidence and not any(s.kept for s in successes):
         failures = len(step.searches) - len(successes)
-        search_rows = _asked(step.searches)
+        search_rows = _search_rows(step.searches)
         return Statement.of("nothing_found", failed=failures, searches=len(step.searches), **search_rows)
     answering = sum(judgement.answers >= MIN_ANSWERS for judgement in step.judgements)
     if step.written_by == "model" and answering:
         of = max(step.screened or len(step.evidence), answering)
         return Statement.of("answers_without_claim", answering=answering, items=of)
     code = "nothing_near" if step.written_by == "extractive" else "no_item_answers"
-    return Statement.of(code, items=step.screened or len(step.evidence), **_asked(step.searches))
+    return Statement.of(code, items=step.screened or len(step.evidence), **_search_rows(step.searches))
 
 
-def _asked(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]:
+def _search_rows(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]:
     """List each source, query and result once, the first ones only, in three lists of one length."""
     rows = {(s.source, clean(s.query)): str(s.hits) if s.status in ANSWERED else s.status for s in searches}
     pairs = list(rows.items())[:MAX_ASKED]

@@ -15,7 +15,7 @@ from activities.contracts.publish import PublishInput
 from activities.credentials import without_credentials
 from activities.messages import N_, _, day, in_language
 from activities.publish_activity import assemble, read_documents
-from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, newest, standings
+from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, load_latest, standings
 from activities.report.formats.references import STANDING_SENTENCES
 from activities.report.formats.statements import sentences, source_title
 from activities.report.formats.text import clean
@@ -61,11 +61,11 @@ async def add_version(
     something that the version is made from is missing.
     """
     for _attempt in range(MAX_ATTEMPTS):
-        former, versions = await newest(archive, first)
+        former, versions = await load_latest(archive, first)
         plan = await make(former, versions)
         if plan is None:
             return Added(former, former, None, len(versions) + 1)
-        report = await published_again(archive, plan.step, standings(former, versions), plan.verdicts, at=at)
+        report = await publish_again(archive, plan.step, standings(former, versions), plan.verdicts, at=at)
         number = len(versions) + 2
         with in_language(report.language):
             opening, version = plan.describe(
@@ -79,7 +79,7 @@ async def add_version(
     raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
 
 
-async def published_again(
+async def publish_again(
     archive: Archive,
     step: PublishInput,
     standing: Mapping[str, Standing],
@@ -135,7 +135,7 @@ async def refresh(
             )
             return _opening(report, version), version
 
-        return Next(await archive.published_from(report), report.made_from, describe, verdicts)
+        return Next(await archive.inputs_of(report), report.made_from, describe, verdicts)
 
     try:
         return await add_version(archive, first, make, at=at)
@@ -161,7 +161,7 @@ def changes(report: Report, verdicts: Mapping[str, StandingVerdict]) -> tuple[Ch
             notices=verdict.notices,
         )
         for reference, verdict in pairs
-        if verdict and (after := _after(reference.standing, verdict)) != reference.standing
+        if verdict and (after := _new_standing(reference.standing, verdict)) != reference.standing
     )
 
 
@@ -183,7 +183,7 @@ NOTICES = {
 }
 
 
-def _after(before: Standing, verdict: StandingVerdict) -> Standing:
+def _new_standing(before: Standing, verdict: StandingVerdict) -> Standing:
     """Change no standing by an unknown one, and improve it by a reinstatement alone."""
     if verdict.standing == "unknown":
         return before

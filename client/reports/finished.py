@@ -12,7 +12,7 @@ from activities.contracts.errors import DamagedEvidence, StoreError
 from activities.contracts.evidence import Evidence, EvidenceRef
 from activities.contracts.iterations import IterationRecord
 from activities.evidence_store import EvidenceStore
-from activities.report.archive import Archive, Version, newest, standings
+from activities.report.archive import Archive, Version, load_latest, standings
 from activities.report.audit import Examination, examine
 from activities.report.evidence_lines import EvidenceLine, evidence_line
 from activities.report.schema import Report
@@ -121,7 +121,7 @@ async def _complete(
 
     `refs`: None where the run does not say what it has found.
     """
-    report, versions = await newest(archive, first)
+    report, versions = await load_latest(archive, first)
     items, lost, damaged = await bodies(archive.store, refs or ())
     ids = {r.evidence_id for r in first.references} - {ref.evidence_id for ref, _ in items}
     cited, damaged_cited = await cited_items(archive, first, ids)
@@ -152,7 +152,7 @@ async def cited_items(
 ) -> tuple[list[tuple[EvidenceRef, Evidence]], list[str]]:
     """Read the stored items of references as the report knows them, and the ids of those that are damaged."""
     try:
-        inputs = await archive.published_from(report)
+        inputs = await archive.inputs_of(report)
     except StoreError:
         return [], []
     refs = {ref.evidence_id: ref for ref in inputs.evidence}

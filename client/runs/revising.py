@@ -68,7 +68,7 @@ async def revise(
     from activities.evidence_store import EvidenceStore
     from activities.profiles.loader import profile_names
     from activities.refresh_activity import RefreshRequest
-    from activities.report.archive import Archive, newest
+    from activities.report.archive import Archive, load_latest
     from activities.settings import choice
     from client.run import actor
     from client.runs.refreshing import known_items, send
@@ -119,5 +119,5 @@ async def revise(
     if outcome.blob:
         report = Report.model_validate_json(await store.get_bytes(outcome.blob))
     elif outcome.made:
-        report, _ = await newest(Archive(settings.evidence_url), record.first)
+        report, _ = await load_latest(Archive(settings.evidence_url), record.first)
     return Answered(text, outcome, record.report, report)

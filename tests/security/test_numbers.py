@@ -89,9 +89,9 @@ async def test_what_a_model_server_says_of_itself_is_bounded(value: object) -> N
 @given(st.one_of(st.integers(), st.floats(), st.text(), st.none(), st.booleans(), st.lists(st.integers())))
 def test_a_number_is_within_its_bounds_or_none(value: object) -> None:
     for least, most in ((0, Count), (1, bounds.MAX_SLOTS)):
-        number = bounds.whole(value, most, least)
+        number = bounds.integer(value, most, least)
         assert number is None or (type(number) is int and least <= number <= most)
-        real = bounds.real(value, most, least)
+        real = bounds.real_number(value, most, least)
         assert real is None or (type(real) is float and least <= real <= most)
 
 

@@ -37,7 +37,7 @@ from activities.contracts.revise import Instruction, Revised
 from activities.evidence_store import EvidenceStore
 from activities.publish_activity import PublishActivities
 from activities.refresh_activity import RefreshActivities, RefreshOutcome, RefreshRequest
-from activities.report.archive import Archive, NewWork, newest
+from activities.report.archive import Archive, NewWork, load_latest
 from activities.report.schema import Report
 from activities.report.versions import refresh
 from activities.revision_activity import RevisionActivities, RevisionFindings
@@ -167,7 +167,7 @@ async def test_a_refresh_repeats_the_searches_and_names_what_is_new(case: Refres
     assert [work.evidence_id for work in found.new] == ["doi:10.1/new"]
     assert [(row.source, row.status) for row in found.searches] == [("alpha", "ok"), ("gone", "refused")]
     assert (found.version, found.made) == (2, True)
-    later, (version,) = await newest(case.archive, case.first)
+    later, (version,) = await load_latest(case.archive, case.first)
     assert version.new == found.new
     assert [claim.id for s in later.sections for claim in s.claims] == ["s1.1", "s2.1"]
     assert "A later trial of metformin, number new" in later.limitations[0]
@@ -179,7 +179,7 @@ async def test_a_report_is_changed_as_it_was_asked(case: RefreshCase) -> None:
     case.fakes.script.answers["reviser"] = lambda _: Revised(title="A shorter report")
     asked = Instruction(kind="change", text="shorter", by="ada", models={"default": MODEL})
     assert (await case.refresh(await case.request(instruction=asked))).version == 2
-    assert (await newest(case.archive, case.first))[0].title == "A shorter report"
+    assert (await load_latest(case.archive, case.first))[0].title == "A shorter report"
 
 
 async def test_a_retraction_names_the_claims_it_touches(case: RefreshCase) -> None:
@@ -229,7 +229,7 @@ async def test_a_weekly_schedule_finds_the_one_retraction_of_a_month(case: Refre
     assert [len(outcome.new) for outcome in outcomes if outcome.new] == [1]
     assert [[c.after for c in outcome.changes] for outcome in outcomes if outcome.changes] == [["retracted"]]
     assert [outcome.claims_lost for outcome in outcomes if outcome.claims_lost] == [("s1.1",)]
-    later, versions = await newest(case.archive, case.first)
+    later, versions = await load_latest(case.archive, case.first)
     assert [version.number for version in versions] == [2, 3]
     assert [r.evidence_id for r in later.references] == ["pmid:2"]
     first = await case.archive.report(case.first.run_id)
@@ -253,7 +253,7 @@ async def test_refreshes_at_the_same_moment_lose_nothing(case: RefreshCase) -> N
     case.papers.works.append(a_work("new"))
     outcomes = await asyncio.gather(*(case.refresh(request) for _ in range(2)))
     assert sorted(outcome.made for outcome in outcomes) == [False, True]
-    later, versions = await newest(case.archive, case.first)
+    later, versions = await load_latest(case.archive, case.first)
     assert [version.number for version in versions] == list(range(2, 11))
     found = sorted(work.evidence_id for version in versions for work in version.new)
     assert found == sorted(["doi:10.1/new", *(f"doi:10.1/{number}" for number in range(8))])

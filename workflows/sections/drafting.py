@@ -17,7 +17,7 @@ from activities.contracts.judge import WorkJudgement
 from activities.contracts.publish import PlannedSection
 from activities.contracts.step import Role
 from activities.contracts.stop_reasons import StopReason, in_short, worst
-from activities.contracts.write import SectionDraft, WriteInput, divided
+from activities.contracts.write import SectionDraft, WriteInput, drafts_by_section
 from activities.messages import plural
 from activities.report.claims import draft_claims
 from activities.roles.allowances import MAX_WRITER_ITEMS
@@ -319,7 +319,7 @@ class SectionDrafting(RunPart):
             judgements=judgements_of(evidence, state.evidence.judgements),
             left_open=tuple(dict.fromkeys(gap for part in outline for gap in state.left_open(part.id))),
         )
-        drafts = divided(await writing.write(step, use_model), [section.id for section in outline])
+        drafts = drafts_by_section(await writing.write(step, use_model), [section.id for section in outline])
         for section in outline:
             state.draft.sections[section.id] = self.results.planned(section, drafts[section.id])
 

@@ -19,7 +19,7 @@ from activities.contracts.write import (
     Verdicts,
     VerifyInput,
     WriteInput,
-    named,
+    with_ids,
 )
 from activities.messages import plural
 from activities.report.claims import draft_claims
@@ -100,7 +100,7 @@ class WritingSteps(RunPart):
             await self._begin(name, step, use_model)
         draft = drafts.pop(name)
         if not (draft.claims or draft.passages):
-            draft = named(step.section_id, draft.replace(paragraphs=quoted_paragraphs(step.judgements)))
+            draft = with_ids(step.section_id, draft.replace(paragraphs=quoted_paragraphs(step.judgements)))
         draft = self.without_left_out(draft)
         self.events.stream_draft(step.section_id, verdicts.printable_draft(draft))
         return draft
@@ -115,7 +115,7 @@ class WritingSteps(RunPart):
             items=items,
             section_id=section,
         )
-        draft = named(step.section_id, await self.models.execute(WRITE, step, use_model=use_model))
+        draft = with_ids(step.section_id, await self.models.execute(WRITE, step, use_model=use_model))
         drafts[name] = draft.replace(written=None)
         if use_model:
             drafts[name] = await self._read_draft(step, drafts[name], section)
@@ -138,7 +138,7 @@ class WritingSteps(RunPart):
         )
         if (answer := await self.models.attempt(WRITE, revise_step)) is None:
             return draft
-        revised = verdicts.with_old_verdicts(first, draft, named(step.section_id, answer))
+        revised = verdicts.with_old_verdicts(first, draft, with_ids(step.section_id, answer))
         return verdicts.better_draft(draft, await self._read_draft(step, revised, ""))
 
     # the second reader
@@ -183,7 +183,7 @@ class WritingSteps(RunPart):
             await run_all((self.edit([drafts[name] for name in names]), self._reword(names)))
             await self._read_open(names)
         for name in names:
-            draft = named(name, self._with_quotes(drafts[name].draft))
+            draft = with_ids(name, self._with_quotes(drafts[name].draft))
             drafts[name] = drafts[name].replace(draft=draft)
             self.events.stream_draft(name, verdicts.printable_draft(draft))
             self._state_loss(name, draft)
@@ -214,7 +214,7 @@ class WritingSteps(RunPart):
         rewordings = await self.models.execute(WRITE, step)
         for place, (name, draft) in enumerate(drafts.items()):
             share = rewordings if not place else rewordings.replace(translations=())
-            self._keep(name, named(name, verdicts.with_rewordings(draft, share)))
+            self._keep(name, with_ids(name, verdicts.with_rewordings(draft, share)))
 
     async def _read_open(self, names: Sequence[str]) -> None:
         """Ask the second reader about all that is open still: second wordings and sentences of the editor."""

@@ -36,11 +36,11 @@ class ReportPart:
         """
         return None, ()
 
-    def cited(self, step: PublishInput) -> Iterable[str]:
+    def cited_ids(self, step: PublishInput) -> Iterable[str]:
         """Ids of the works that the part cites."""
         return ()
 
-    def without(self, step: PublishInput, works: Collection[str]) -> object:
+    def without_works(self, step: PublishInput, works: Collection[str]) -> object:
         """Return the given value without works that a person left out."""
         return part_data(self.name).of_input(step)
 
@@ -74,7 +74,7 @@ class ReportPart:
         """Sentences of the part that a person may have written in other words, by id."""
         return ()
 
-    def reworded(self, step: PublishInput, texts: Mapping[str, str]) -> object:
+    def reword(self, step: PublishInput, texts: Mapping[str, str]) -> object:
         """Return the given value with sentences in other words, by id."""
         raise NotImplementedError
 

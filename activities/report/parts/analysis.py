@@ -86,7 +86,7 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
         yield from figures.pooled(title, pool, drawn=drawn)
     if analysis.not_pooled:
         yield Heading(_(LISTED_TITLE))
-        yield Bullets(tuple(_listed(row, quotes) for row in analysis.not_pooled))
+        yield Bullets(tuple(_effect_parts(row, quotes) for row in analysis.not_pooled))
     if (program := analysis.generated) is not None:
         yield Heading(_(PROGRAM_TITLE))
         author_line = _("Written by {model}; run in a sandbox without network or files.")
@@ -96,17 +96,17 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
         yield from (Text((Run(clean(text)),)) for text in (program.method, author_line, output_line) if text)
         lines = program.code.expandtabs(4).splitlines()
         yield Code(tuple("".join(c for c in line if c.isprintable()) for line in lines))
-    omissions = map(_left_out, analysis.unread) if report.length == "full" else ()
+    omissions = map(_omission, analysis.unread) if report.length == "full" else ()
     yield from bullets((*analysis.limitations, *omissions))
 
 
-def _left_out(effect: Unread) -> str:
+def _omission(effect: Unread) -> str:
     cell = f" ({effect.column} “{effect.text}”)" if effect.text else ""
     reason = _(UNREAD[effect.reason])
     return _("Left out: {study}: {reason}.").format(study=effect.study + cell, reason=reason)
 
 
-def _listed(row: NotPooled, quotes: Quotes) -> Parts:
+def _effect_parts(row: NotPooled, quotes: Quotes) -> Parts:
     """Show an effect with its numbers, which open the sentence that has them, and why it was not pooled."""
     effect, arms = row.effect, row.effect.arms
     result = figures.stated_interval(effect)

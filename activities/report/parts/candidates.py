@@ -77,17 +77,17 @@ class CandidatesReport(ReportPart):
                 notes.append(Statement.of("candidate_not_looked_up", reason=reason, name=candidate.name))
         return findings, notes
 
-    def cited(self, step: PublishInput) -> Iterable[str]:
+    def cited_ids(self, step: PublishInput) -> Iterable[str]:
         return (quote.evidence_id for candidate in CANDIDATES.of_input(step) for quote in candidate.quotes)
 
-    def without(self, step: PublishInput, works: Collection[str]) -> tuple[Candidate, ...]:
-        def without_works(candidate: Candidate) -> Candidate:
+    def without_works(self, step: PublishInput, works: Collection[str]) -> tuple[Candidate, ...]:
+        def strip(candidate: Candidate) -> Candidate:
             sides = {side: getattr(candidate, side) for side in _SIDES}
             return candidate.replace(
                 **{side: tuple(q for q in sides[side] if q.evidence_id not in works) for side in sides}
             )
 
-        return tuple(map(without_works, CANDIDATES.of_input(step)))
+        return tuple(map(strip, CANDIDATES.of_input(step)))
 
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], data: object
@@ -96,7 +96,7 @@ class CandidatesReport(ReportPart):
         by_id = {work.evidence_id: work for work in judgements}
         by_model, candidates = step.written_by == "model", []
         for candidate in CANDIDATES.of_input(step):
-            result = _standing(candidate, checks)
+            result = _with_checked_quotes(candidate, checks)
             if result is None:
                 continue
             items, works = (
@@ -142,7 +142,7 @@ def _problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -
         yield f"candidate {candidate.name}: no item it cites says its {name.replace('_', ' ')}"
 
 
-def _standing(candidate: Candidate, checks: Checks) -> Candidate | None:
+def _with_checked_quotes(candidate: Candidate, checks: Checks) -> Candidate | None:
     """Return a candidate with the quotes that stand; None where none is of an item that names it."""
     result = checks.supports(candidate.support)
     names = [normalise(n).casefold() for n in (candidate.name, candidate.generic_name) if clean(n)]
@@ -224,7 +224,7 @@ def page(
         stated = getattr(candidate, attribute)
         looked_up = by_name[name].entries if name in by_name else ()
         if stated and stated not in CODES and attribute in basis and not (entries[name] or looked_up):
-            entries[name] = [_quoted(basis[attribute], stated, code="stated")]
+            entries[name] = [_entry(basis[attribute], stated, code="stated")]
     fields = {
         name: _field(name, by_name.get(name), entries[name], read=by_model and about.read)
         for name, about in FIELDS.items()
@@ -273,7 +273,7 @@ def _field(
 ) -> CandidateField:
     """Put entries of cited items before those that were looked up, each once."""
     looked_up = [e for e in field.entries if not e.evidence_id and e.source != VOCABULARY] if field else []
-    entries = each_once((*stated_entries, *looked_up))
+    entries = unique_entries((*stated_entries, *looked_up))
     if name == "regulatory":
         entries = _by_authority(entries)
     if name == "trials":
@@ -289,7 +289,7 @@ def _field(
     return CandidateField(name=name, status=status, silent=silent_sources, read=read)
 
 
-def each_once(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
+def unique_entries(entries: Iterable[FieldEntry]) -> list[FieldEntry]:
     """Keep of entries that say the same of one record the first, with the longer text."""
     rows: list[FieldEntry] = []
     for entry in entries:
@@ -345,15 +345,15 @@ def _own_entries(
     )
     for key, attribute, text in stated:
         if text and attribute in basis:
-            entries[key].append(_quoted(basis[attribute], text))
+            entries[key].append(_entry(basis[attribute], text))
     together: dict[tuple[str, str], list[str]] = {}
     for text in candidate.current_indications:
         if text in basis:
             together.setdefault((basis[text][0].evidence_id, basis[text][1]), []).append(text)
-    entries["indications"] += [_quoted(basis[texts[0]], "; ".join(texts)) for texts in together.values()]
+    entries["indications"] += [_entry(basis[texts[0]], "; ".join(texts)) for texts in together.values()]
     for key, attribute in _LITERATURE.items():
         entries[key] += [
-            _quoted((documents[s.evidence_id], s.quote), s.quote, code="stated" if key == "safety" else "")
+            _entry((documents[s.evidence_id], s.quote), s.quote, code="stated" if key == "safety" else "")
             for s in getattr(candidate, attribute)
             if s.evidence_id in documents
         ]
@@ -363,7 +363,7 @@ def _own_entries(
     return entries
 
 
-def _quoted(place: tuple[Evidence, str], text: str, *, code: str = "") -> FieldEntry:
+def _entry(place: tuple[Evidence, str], text: str, *, code: str = "") -> FieldEntry:
     item, passage = place
     return FieldEntry(
         text=" ".join(text.split()),

@@ -27,10 +27,10 @@ MARK = "conclusions:"
 class ConclusionsReport(ReportPart):
     """Shows what follows by outcome; proposed, not assessed."""
 
-    def cited(self, step: PublishInput) -> Iterable[str]:
+    def cited_ids(self, step: PublishInput) -> Iterable[str]:
         return (effect.evidence_id for effect in CONCLUSIONS.of_input(step).effects)
 
-    def without(self, step: PublishInput, works: Collection[str]) -> Appraisal:
+    def without_works(self, step: PublishInput, works: Collection[str]) -> Appraisal:
         appraisal = CONCLUSIONS.of_input(step)
         return appraisal.replace(effects=tuple(e for e in appraisal.effects if e.evidence_id not in works))
 
@@ -65,7 +65,7 @@ class ConclusionsReport(ReportPart):
                 text = conclusion_words.sentence_of(conclusion)
                 yield DraftClaim(id=f"{MARK}{conclusion.key}", text=text, support=support, kind="synthesis")
 
-    def reworded(self, step: PublishInput, texts: Mapping[str, str]) -> Appraisal:
+    def reword(self, step: PublishInput, texts: Mapping[str, str]) -> Appraisal:
         appraisal = CONCLUSIONS.of_input(step)
         wordings = {name.removeprefix(MARK): text for name, text in texts.items() if name.startswith(MARK)}
         return appraisal.replace(worded={**appraisal.worded, **wordings})

@@ -15,24 +15,24 @@ from activities.report.schema import JudgedWork, Report
 class TableReport(ReportPart):
     """Shows the cells whose quotes stand, in the table of works."""
 
-    def cited(self, step: PublishInput) -> Iterable[str]:
+    def cited_ids(self, step: PublishInput) -> Iterable[str]:
         return (row.evidence_id for row in TABLE.of_input(step).rows)
 
-    def without(self, step: PublishInput, works: Collection[str]) -> Table:
+    def without_works(self, step: PublishInput, works: Collection[str]) -> Table:
         table = TABLE.of_input(step)
         return table.replace(rows=tuple(row for row in table.rows if row.evidence_id not in works))
 
     def check(
         self, step: PublishInput, checks: Checks, judgements: Iterable[JudgedWork], data: object
     ) -> Table:
-        return checked_table(TABLE.of_input(step), checks)
+        return check_table(TABLE.of_input(step), checks)
 
     def quotes(self, report: Report) -> Iterable[Support]:
         for row in TABLE.shown(report).rows:
             yield from (cell.support for cell in row.cells.values() if cell.support is not None)
 
 
-def checked_table(table: Table, checks: Checks) -> Table:
+def check_table(table: Table, checks: Checks) -> Table:
     """Keep the cells whose quotes stand; empty the others."""
     columns = tuple(dict.fromkeys(filter(None, map(clean, table.columns))))
     rows: dict[str, TableRow] = {}

@@ -15,7 +15,7 @@ from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
 from activities.report.formats.statements import WORDING, sentence
 from activities.report.formats.words import limits, not_shown, of_run
-from activities.report.limitations import once
+from activities.report.limitations import unique
 from activities.roles.prompt import notes_on_missing
 from tests.activities.cases import (
     DOCUMENTS,
@@ -237,10 +237,10 @@ def test_steps_that_could_not_hold_every_item_are_one_statement_and_one_keeps_it
     report = built(FULL.replace(limitations=notes))
     (about,) = [s for s in report.statements if s.code == "items_not_shown"]
     assert (about.number("missing"), about.number("of")) == (12, 40)
-    assert [s.code for s in once(notes)] == ["candidates_rejected", "items_not_shown", "report_rejected"]
+    assert [s.code for s in unique(notes)] == ["candidates_rejected", "items_not_shown", "report_rejected"]
     assert sentence(about) in report.limitations
     alone = unshown("judge", 3, 20)
-    assert once([alone]) == (alone,)
+    assert unique([alone]) == (alone,)
     assert "Judging the evidence" in sentence(alone)
 
 

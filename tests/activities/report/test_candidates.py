@@ -16,7 +16,7 @@ from activities.contracts.evidence import Evidence, Identifiers, Support
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.candidate_words import cells
-from activities.report.parts.candidates import each_once
+from activities.report.parts.candidates import unique_entries
 from activities.report.schema import Report
 from tests.activities.cases import FULL, INCREASED, REDUCED, planned, publish_input, pubmed, quoting, ref_of
 from tests.activities.report.rendered import built, citation_faults, codes, faults, stated, words_of
@@ -154,7 +154,7 @@ def test_what_a_register_and_a_cited_record_say_alike_stands_once_with_its_code(
     said = FieldEntry(text=text, code="approved", evidence_id="fda:1", source="openfda")
     whole = said.replace(text=f"{text} Limitation of use: none.", code="")
     others = (whole.replace(evidence_id="fda:2"), said.replace(code="withdrawn"))
-    assert each_once([said, whole, *others]) == [whole.replace(code="approved"), *others]
+    assert unique_entries([said, whole, *others]) == [whole.replace(code="approved"), *others]
 
 
 def test_an_address_on_a_page_is_a_plain_one_or_none() -> None:

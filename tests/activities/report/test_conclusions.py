@@ -286,7 +286,7 @@ def test_a_line_is_put_in_plain_words_only_where_a_second_reader_confirms_it(pro
     assert {support.evidence_id for support in line.support} == set(WORKS)
     verdict = SentenceVerdict(id=line.id, problem=Statement(code=problem) if problem else None)
     revised = Revised(lines=(line.replace(text=plain, state="ask", reworded=True),))
-    step = instructions.changed(a_step(), revised, SectionDraft(), Verdicts(verdicts=(verdict,)), ())
+    step = instructions.apply_change(a_step(), revised, SectionDraft(), Verdicts(verdicts=(verdict,)), ())
     report = build_report(step, WORKS)
     answer = words_of(report).split("## ")[1]
     assert (plain in answer) is (problem is None)

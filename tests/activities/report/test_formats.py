@@ -418,7 +418,7 @@ def test_identified_works_are_duplicates_screened_or_not_screened(
     identified: int, duplicates: int, different: int, screened: int, included: int
 ) -> None:
     counts = PrismaCounts(identified=identified, duplicates=min(duplicates, identified))
-    made = counts.added_up(different, screened, included)
+    made = counts.add_up(different, screened, included)
     assert made.identified == made.duplicates + made.screened + made.not_screened
     assert made.screened == made.included + made.not_cited
     assert min(made.model_dump().values()) >= 0
@@ -426,7 +426,7 @@ def test_identified_works_are_duplicates_screened_or_not_screened(
 
 
 def test_what_a_run_holds_beside_what_was_screened_is_said() -> None:
-    made = PrismaCounts(identified=75, duplicates=46).added_up(29, 21, 9)
+    made = PrismaCounts(identified=75, duplicates=46).add_up(29, 21, 9)
     assert (made.duplicates, made.screened, made.not_screened, made.not_cited) == (46, 21, 8, 12)
 
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import pytest
 
 from activities.contracts.evidence import CiteMark, Claim, Support
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, named
+from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, with_ids
 from activities.messages import in_language
 from activities.report.assemble import build_report
 from activities.report.claims import draft_claims
@@ -42,14 +42,14 @@ ITEM = shaped(("Pneumonia", "It was rarer in a registry."), support=ON_PNEUMONIA
 )
 HEAD = DraftClaim(text="Infections by trial", kind="transition", stands_by="reader")
 TABLE = DraftParagraph(claims=(TRIAL, RARER), heading=HEAD)
-DRAFT = named("s1", SectionDraft(paragraphs=(TABLE, DraftParagraph(claims=(ITEM,)))))
+DRAFT = with_ids("s1", SectionDraft(paragraphs=(TABLE, DraftParagraph(claims=(ITEM,)))))
 SAID = DraftClaim(text="Infections were rarer.", support=(ON_INFECTION,), stands_by="reader")
 PROPOSED = DraftClaim(text="", kind="inference", stands_by="reader")
 
 
 def grouped(*groups: Sequence[DraftClaim]) -> SectionDraft:
     """A draft with a paragraph of each group."""
-    return named("s1", SectionDraft(paragraphs=tuple(DraftParagraph(claims=tuple(g)) for g in groups)))
+    return with_ids("s1", SectionDraft(paragraphs=tuple(DraftParagraph(claims=tuple(g)) for g in groups)))
 
 
 def report_of(draft: SectionDraft) -> Report:
@@ -216,7 +216,7 @@ def test_a_citation_stands_in_the_bracket_and_in_the_bold_words_that_it_ends() -
         text="It was 4% and 11%.", marks=(marks[0].replace(at=17),), strong=True, begins=True
     )
     head = DraftClaim(text="6. Dose steps", kind="inference", strong=True)
-    text = words_of(report_of(named("s1", SectionDraft(answer=(closed, strong, head))))).replace("\\", "")
+    text = words_of(report_of(with_ids("s1", SectionDraft(answer=(closed, strong, head))))).replace("\\", "")
     assert "**6. Dose steps**" in text
     assert "It fell (4% and 11% [1])." in text
     assert "**It was 4% and 11% [1].**" in text

@@ -16,7 +16,7 @@ from activities.contracts.write import (
     SentenceVerdict,
     Verdicts,
 )
-from activities.report.instructions import changed, decided, disputed, sentence_of
+from activities.report.instructions import add_dispute, apply_change, decide_disputes, sentence_of
 
 
 def on(work: str) -> Support:
@@ -76,7 +76,7 @@ def test_only_what_is_touched_changes(
     revised: Revised, verdicts: Verdicts, gone: set[str], texts: dict[str, str]
 ) -> None:
     before = sentences(REPORT)
-    after = sentences(changed(REPORT, revised, SectionDraft(), verdicts, ()))
+    after = sentences(apply_change(REPORT, revised, SectionDraft(), verdicts, ()))
     assert set(before) - set(after) == gone
     assert {name: claim.text for name, claim in after.items() if claim.text != before[name].text} == texts
     assert all(claim == before[name] for name, claim in after.items() if name not in texts)
@@ -88,7 +88,7 @@ def test_new_text_gets_ids_that_no_sentence_had(section: str, name: str) -> None
     draft = SectionDraft(answer=(claim,))
     ref = EvidenceRef(evidence_id="w9", blob="b", source="s", title="t")
     revised = Revised(write=Wanted(question="And this?", section=section))
-    after = changed(REPORT, revised, draft, say(name="new.1"), (ref,))
+    after = apply_change(REPORT, revised, draft, say(name="new.1"), (ref,))
     assert set(sentences(after)) - set(sentences(REPORT)) == {name}
     assert sentences(after)[name].state == "stands"
     assert after.evidence == (ref,)
@@ -120,26 +120,26 @@ def test_what_is_taken_out_is_not_printed_in_the_next_place_that_says_it(
     edited = Edited(repeated=(("s2.3", "s1.1"),)) if repeat is OTHER_WORDS else REPORT.edited
     sections = (first, second.replace(draft=draft))
     step = REPORT.replace(sections=sections, edited=edited)
-    after = sentences(changed(step, revised, SectionDraft(), say(), ()))
+    after = sentences(apply_change(step, revised, SectionDraft(), say(), ()))
     texts = {claim.text for name, claim in after.items() if name in ("s1.1", "s2.3")}
     assert sorted(texts) == printed
     if not revised.touches:
         decision = Instruction(kind="decide", by="bob", sentence="s1.1", upheld=True)
         dispute = Instruction(kind="dispute", text="43, not 34", by="ada", sentence="s1.1")
-        taken = sentences(decided(disputed(step, dispute, "2026-01-02", Verdicts()), decision))
+        taken = sentences(decide_disputes(add_dispute(step, dispute, "2026-01-02", Verdicts()), decision))
         assert {taken[name].state for name in ("s1.1", "s2.3")} == {"refused"}
 
 
 def test_a_dispute_changes_no_sentence_until_it_is_decided() -> None:
     asked = Instruction(kind="dispute", text="43, not 34", by="ada", sentence="s1.1")
-    open_one = disputed(REPORT, asked, "2026-01-02", Verdicts(verdicts=(SentenceVerdict(id="s1.1"),)))
+    open_one = add_dispute(REPORT, asked, "2026-01-02", Verdicts(verdicts=(SentenceVerdict(id="s1.1"),)))
     assert sentences(open_one) == sentences(REPORT)
     assert [(d.by, d.reader, d.decision) for d in open_one.disputes] == [("ada", "stands", "")]
     choice = Instruction(kind="decide", by="bob", sentence="s1.1")
-    kept = decided(open_one, choice)
+    kept = decide_disputes(open_one, choice)
     assert sentences(kept) == sentences(REPORT)
     assert kept.disputes[0].decision == "rejected"
-    taken = decided(open_one, choice.replace(upheld=True))
+    taken = decide_disputes(open_one, choice.replace(upheld=True))
     sentence = sentence_of(taken, "s1.1")
     assert sentence is not None
     assert (sentence.state, taken.disputes[0].decided_by) == ("refused", "bob")
@@ -148,7 +148,7 @@ def test_a_dispute_changes_no_sentence_until_it_is_decided() -> None:
 def test_a_work_that_is_left_out_speaks_for_no_candidate_any_more() -> None:
     one = Candidate(name="Metformin", support=(on("w1"), on("w2")), safety=(on("w1"),))
     step = REPORT.replace(candidates=(one,))
-    (after,) = CANDIDATES.of_input(changed(step, Revised(works=("w1",)), SectionDraft(), Verdicts(), ()))
+    (after,) = CANDIDATES.of_input(apply_change(step, Revised(works=("w1",)), SectionDraft(), Verdicts(), ()))
     assert after.quotes == (on("w2"),)
     assert (after.name, after.safety) == ("Metformin", ())
 
@@ -159,8 +159,8 @@ def test_the_answer_of_a_report_outlives_the_section_that_it_was_written_with() 
     whole = first.replace(draft=first.draft.replace(answer=(answer,)))
     step = REPORT.replace(sections=(whole, second), edited=None)
     revised = Revised(sections=("s1",), removed=("s1.1", "s1.2"))
-    (left,) = changed(step, revised, SectionDraft(), Verdicts(), ()).sections
+    (left,) = apply_change(step, revised, SectionDraft(), Verdicts(), ()).sections
     assert (left.section.id, left.draft.answer) == ("s2", (answer,))
     several = step.replace(sections=(whole, second.replace(draft=second.draft.replace(answer=(answer,)))))
-    (left,) = changed(several, revised, SectionDraft(), Verdicts(), ()).sections
+    (left,) = apply_change(several, revised, SectionDraft(), Verdicts(), ()).sections
     assert [claim.id for claim in left.draft.answer] == ["s1.a1"], "its own, and no other is put before it"

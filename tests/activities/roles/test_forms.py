@@ -15,8 +15,8 @@ from activities.contracts.write import (
     Verdicts,
     VerifyInput,
     WriteInput,
-    divided,
-    named,
+    drafts_by_section,
+    with_ids,
 )
 from activities.profiles.loader import load_profile
 from activities.roles.claims import MAX_GENERAL
@@ -70,7 +70,7 @@ def written(
 ) -> tuple[SectionDraft, Prompt]:
     prompt = WRITER.render(step, works, 20_000)
     answer = DraftAnswer(report="\n\n".join(blocks), computed=list(computed))
-    return named("s1", WRITER.accept(step, prompt, answer).output), prompt
+    return with_ids("s1", WRITER.accept(step, prompt, answer).output), prompt
 
 
 def test_a_row_is_a_claim_with_its_headings_and_the_works_that_it_cites() -> None:
@@ -419,7 +419,7 @@ def test_a_figure_that_the_writer_sets_stands_in_what_cites_nothing_and_is_told_
     texts = ("Write again within 21 days.", "Write again within 45 days.", "It took 21 days [E1].")
     prompt = WRITER.render(STEP, WORKS, 20_000)
     answer = DraftAnswer(report=" ".join(texts), proposed=["21 days"])
-    draft = named("s1", WRITER.accept(STEP, prompt, answer).output)
+    draft = with_ids("s1", WRITER.accept(STEP, prompt, answer).output)
     proposed, other, cited = draft.answer
     assert (proposed.state, proposed.proposed) == ("ask", ("21",))
     assert [c.problem and c.problem.code for c in (other, cited)] == ["number_missing", "number_missing"]
@@ -488,7 +488,7 @@ def test_blocks_of_a_report_in_one_call_stand_in_the_sections_that_they_name() -
         f"## Who pays\n\n{said}",
         step=step,
     )
-    drafts = divided(draft, ["bill", "call", "work"])
+    drafts = drafts_by_section(draft, ["bill", "call", "work"])
     ids = {name: [claim.id for claim in part.claims] for name, part in drafts.items()}
     assert ids == {"bill": ["s1.a1", "s1.a2", "s1.a3", "bill.1"], "call": ["call.1", "call.2"], "work": []}
     assert [claim.begins for claim in drafts["bill"].answer] == [False, True, False]

@@ -17,7 +17,14 @@ import pytest
 from activities.contracts.evidence import Claim, Support, Vigilance
 from activities.contracts.judge import JudgeInput
 from activities.contracts.step import Role, StepContext
-from activities.contracts.write import EditInput, ExtractInput, SectionDraft, VerifyInput, WriteInput, named
+from activities.contracts.write import (
+    EditInput,
+    ExtractInput,
+    SectionDraft,
+    VerifyInput,
+    WriteInput,
+    with_ids,
+)
 from activities.profiles.loader import load_profile
 from activities.roles.editor import EditAnswer, RepeatedAnswer, SentenceAnswer
 from activities.roles.extractor import CellAnswer, ExtractAnswer, RowAnswer
@@ -85,7 +92,7 @@ def wrote(pair: Pair, text: str, *works: str) -> SectionDraft:
         "writer", WriteInput.model_validate(COMMON), shown(pair), DraftAnswer(report=f"# T\n\n{report}")
     )
     assert isinstance(draft, SectionDraft)
-    return named("s1", draft)
+    return with_ids("s1", draft)
 
 
 Reader = Callable[[int, bool], tuple[bool, bool]]

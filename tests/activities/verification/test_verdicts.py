@@ -9,7 +9,7 @@ from activities.contracts.write import (
     SectionDraft,
     SentenceVerdict,
     Verdicts,
-    named,
+    with_ids,
 )
 from activities.verification.verdicts import (
     is_rewordable,
@@ -32,7 +32,7 @@ def claim(text: str, *support: Support, state: str = "ask", **more: object) -> D
 
 def drafted(*paragraphs: tuple[DraftClaim, ...], answer: tuple[DraftClaim, ...] = ()) -> SectionDraft:
     made = tuple(DraftParagraph(claims=claims) for claims in paragraphs)
-    return named("s1", SectionDraft(answer=answer, paragraphs=made))
+    return with_ids("s1", SectionDraft(answer=answer, paragraphs=made))
 
 
 DRAFT = drafted(
@@ -48,7 +48,7 @@ def texts(draft: SectionDraft) -> list[str]:
 
 def test_every_sentence_has_an_id_and_keeps_it() -> None:
     assert [sentence.id for sentence in DRAFT.claims] == ["s1.a1", "s1.1", "s1.2", "s1.3"]
-    assert named("s9", DRAFT) == DRAFT
+    assert with_ids("s9", DRAFT) == DRAFT
 
 
 def test_a_confirmed_sentence_stands_and_another_is_refused_with_the_reason() -> None:
