@@ -199,8 +199,9 @@ class Checks:
                 if claim.support and not is_needed and (earlier_id := self._ids_by_text.get(key)):
                     self.drop_repeated(claim, earlier_id, section)
                 else:
-                    self._ids_by_text[key] = claim.id
                     claims.append(claim)
+                    if not claim.letter:
+                        self._ids_by_text[key] = claim.id
             if claims:
                 blocks.append((clean(paragraph.heading.text) if paragraph.heading else "", claims))
         return blocks
@@ -329,13 +330,17 @@ def _base_of(name: str, repeats: Mapping[str, str]) -> str:
 
 
 def _remove_repeated(pairs: Sequence[tuple[str, str]], checks: Checks) -> None:
-    """Leave out the claims that another one which stands says."""
+    """Leave out the claims that another one which stands says.
+
+    A text that leaves the report stays whole, and stands for nothing in the report."""
     by_id = {claim.id: (claim, section) for section in checks.sections for claim in section.claims}
+    letters = {name for name, (claim, _section) in by_id.items() if claim.letter}
     carrying = {
         name for section in checks.sections for _, claims in blocks_of(section) for name in bases_of(claims)
     }
     for name, base in dict(pairs).items():
-        if name in by_id and base in by_id and base != name and name not in carrying:
+        stays = name in carrying or not letters.isdisjoint((name, base))
+        if name in by_id and base in by_id and base != name and not stays:
             claim, section = by_id.pop(name)
             checks.drop_repeated(claim, base, section.id)
     for place, section in enumerate(checks.sections):

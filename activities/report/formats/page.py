@@ -269,7 +269,8 @@ class _Page:
             key = words_of(claim.text)
             if key not in self.said or claim.id in carrying or not claim.support or claim.letter:
                 fresh.append(claim)
-            self.said.add(key)
+            if not claim.letter:
+                self.said.add(key)
         return fresh
 
     def _sentence(self, claim: Claim) -> tuple[Sentence, ...]:
@@ -386,7 +387,7 @@ class _Page:
         answer = " ".join(lead.text for lead in self.report.answer)
         for claim in claims:
             resting = [lead.text for lead in self.report.answer if claim.id in lead.rests_on]
-            needed = not resting or claim.is_row or claim.item or claim.id in carrying
+            needed = not resting or claim.is_row or claim.item or claim.letter or claim.id in carrying
             if needed or not _says(answer, claim.text) or any(missing_numbers(claim.text, resting)):
                 yield claim
 

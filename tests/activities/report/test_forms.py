@@ -5,7 +5,14 @@ from collections.abc import Sequence
 import pytest
 
 from activities.contracts.evidence import CiteMark, Claim, Support
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, with_ids
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    Edited,
+    EditedSentence,
+    SectionDraft,
+    with_ids,
+)
 from activities.messages import in_language
 from activities.report.assemble import build_report
 from activities.report.claims import draft_claims
@@ -136,6 +143,21 @@ def test_sentences_that_follow_each_other_show_the_works_that_they_share_once() 
     text = prose.text_content()
     assert text.index("Fewer abscesses") < text.index("[1")
     assert text.count(INFECTION) == 1, "the quote opens at the sign that is left"
+
+
+def test_a_letter_and_the_report_each_say_what_they_share() -> None:
+    said = [claim.replace(letter=True) for claim in (SAID, SAID.replace(text="Fewer abscesses formed."))]
+    draft = grouped(said, (SAID, ITEM))
+    answer = EditedSentence(
+        id="a1", text=SAID.text, support=SAID.support, claims=("s1.1",), stands_by="reader"
+    )
+    edited = Edited(answer=(answer,), repeated=(("s1.2", "s1.1"), ("s1.4", "s1.1")))
+    step = publish_input(section("s1", draft), question=QUESTION, edited=edited)
+    report = build_report(step, WORKS)
+    texts = [claim.text for claim in report.claims()]
+    assert texts == [SAID.text, said[1].text, SAID.text, ITEM.text]
+    (letter,) = page_of(render(report, "html")).xpath("//blockquote[@class='letter']")
+    assert " ".join(letter.text_content().split()) == f"{SAID.text} {said[1].text}"
 
 
 def test_no_quote_interrupts_a_letter() -> None:
