@@ -29,6 +29,8 @@ MAX_LEAD_WORDS = 30
 """Words of bold print up to which it is a lead of what follows."""
 MAX_HEAD_WORDS = 8
 """Words of bold print up to which it heads what follows; more of them, with a full stop, are a sentence."""
+MIN_BOLD = 2
+"""Fields in bold print from which a row is: a total, not a label or a verdict."""
 SECTION_LEVEL = "h2"
 FIRST_MARK = 0xE000
 """The first of the private characters that stand for citations while a text is divided."""
@@ -217,10 +219,14 @@ class _Reader:
         return items
 
     def _table(self, node: SyntaxTreeNode) -> list[ProseRow]:
-        heads, *fields = (
-            [self._field(token) for token in _inlines(row)] for row in node.walk() if row.type == "tr"
-        )
-        rows = [self._row(cells, heads) for cells in fields[:MAX_ROWS] if any(cells)]
+        tokens = [[*_inlines(row)] for row in node.walk() if row.type == "tr"]
+        heads, *fields = ([self._field(token) for token in row] for row in tokens)
+        strong = [sum(map(_is_bold, row)) >= MIN_BOLD for row in tokens[1:]]
+        rows = [
+            replace(written, claim=written.claim.replace(strong=is_strong))
+            for cells, is_strong in zip(fields[:MAX_ROWS], strong[:MAX_ROWS], strict=True)
+            if any(cells) and (written := self._row(cells, heads))
+        ]
         # a column of nothing but citations is the one that a report adds
         columns = [
             at

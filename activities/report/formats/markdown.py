@@ -156,7 +156,12 @@ def _table(table: page.Table) -> str:
 
 
 def _cell(cell: page.Cell) -> str:
-    return " ".join(
-        part.text if isinstance(part, page.Cite) else escape_markdown(part.text, inline=True)
-        for part in cell.parts
-    )
+    return " ".join(map(_in_cell, cell.parts))
+
+
+def _in_cell(part: page.Part) -> str:
+    if isinstance(part, page.Cite):
+        return part.text
+    is_bold = part.strong if isinstance(part, page.Sentence) else part.style == "bold"
+    text = escape_markdown(part.text, inline=True)
+    return f"**{text}**" if is_bold and text else text

@@ -30,6 +30,7 @@ from activities.report.formats.blocks import (
     Parts,
     Run,
     Sentence,
+    Style,
     Table,
     Text,
     TextKind,
@@ -345,7 +346,8 @@ class _Page:
             (shown,) = self._sentence(claim)
             start = Cell((replace(shown, text=first, cite=Cite(())),))
             sign = Run(GENERAL_SIGN) if is_general and not all(known) else cite
-            rows.append((start, *map(cell, rest), Cell((sign,))))
+            style: Style = "bold" if claim.strong else "plain"
+            rows.append((start, *(cell(field, style) for field in rest), Cell((sign,))))
         head = (f"{head[0]}{GENERAL_SIGN}", *head[1:]) if all(known) else head
         used, fields = filled((*head, _("Source")), rows)
         return Table(used, fields, wide=len(used) > WIDE)

@@ -73,6 +73,12 @@ def test_every_format_draws_tables_and_lists_under_their_headings(name: str) -> 
     assert "Trial: Appendectomy" not in text, "the text of a row stands beside its fields"
 
 
+def test_a_total_is_in_bold_print() -> None:
+    text = render(report_of(grouped((TRIAL, RARER.replace(strong=True)))), "md").decode()
+    assert "| Appendectomy | 4% | 11% | [1] |" in text
+    assert "| **Registry** | **-5.50** |  | [2] |" in text
+
+
 LETTER = tuple(
     claim.replace(letter=True, state="stands", begins=True)
     for claim in (PROPOSED.replace(text="Dear colleagues,"), SAID, ITEM)

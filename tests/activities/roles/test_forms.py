@@ -83,6 +83,11 @@ def test_a_row_is_a_claim_with_its_headings_and_the_works_that_it_cites() -> Non
     assert (bill.state, bill.problem and bill.problem.code) == ("ask", "number_missing")
 
 
+def test_a_total_in_bold_print_stays_bold() -> None:
+    rows = table("**Call** | 180.00 | 90.00 | [E1]", "**In all** | **426.00** | **336.00** | [E1, E2]")
+    assert [claim.strong for claim in written(rows)[0].claims] == [False, True]
+
+
 def test_a_row_loses_the_field_that_does_not_follow_and_falls_with_its_only_one() -> None:
     """What was lost is listed once the row stands; its writer is told why, and the row is written again."""
     rows = ("In all | 427.00 | 336.00 | [E1, E2]", "In all | 427.00 | | [E1]")
