@@ -67,8 +67,8 @@ def parse_effects(text: str, name: str) -> tuple[Effect, ...]:
 
 
 def _effect(values: dict[str, str]) -> Effect:
-    if empty := [column for column in REQUIRED if not values[column]]:
-        raise ValueError(f"{empty[0]} is empty")
+    if empty_columns := [column for column in REQUIRED if not values[column]]:
+        raise ValueError(f"{empty_columns[0]} is empty")
     counts = {column: values[column] for column in COUNTS if column != "n" and values[column]}
     if counts and len(counts) < len(COUNTS) - 1:
         raise ValueError("events, total, control_events and control_total belong together")

@@ -195,9 +195,9 @@ def effect_of_means(means: Means, *, natural: bool = False) -> Effect:
         difference = means.mean - means.control_mean
         half = Z95 * math.sqrt(means.sd**2 / n + means.control_sd**2 / m)
         return _effect("MD", difference, difference - half, difference + half)
-    pooled = math.sqrt(((n - 1) * means.sd**2 + (m - 1) * means.control_sd**2) / (n + m - 2))
+    pooled_sd = math.sqrt(((n - 1) * means.sd**2 + (m - 1) * means.control_sd**2) / (n + m - 2))
     correction = 1 - 3 / (4 * (n + m) - 9)
-    value = correction * (means.mean - means.control_mean) / pooled
+    value = correction * (means.mean - means.control_mean) / pooled_sd
     half = Z95 * math.sqrt((n + m) / (n * m) + value**2 / (2 * (n + m - 3.94)))
     return _effect("SMD", value, value - half, value + half)
 

@@ -143,8 +143,8 @@ def _incomplete(unread: Sequence[Unread], not_pooled: Sequence[NotPooled]) -> It
 
 
 def effects_in(analysis: Analysis) -> tuple[Effect, ...]:
-    pooled = (row.effect for pool in analysis.pools for row in pool.rows)
-    return (*pooled, *(exclusion.effect for exclusion in analysis.not_pooled))
+    pooled_effects = (row.effect for pool in analysis.pools for row in pool.rows)
+    return (*pooled_effects, *(exclusion.effect for exclusion in analysis.not_pooled))
 
 
 def digits(value: float) -> str:

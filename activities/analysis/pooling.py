@@ -118,7 +118,7 @@ def pool(
     t = float(stats.t.ppf(0.5 + LEVEL / 2, count - 1))
     p_normal = 2 * float(stats.norm.sf(abs(fit.value) / fit.se))
     p_hartung_knapp = 2 * float(stats.t.sf(abs(fit.value) / fit.se_hartung_knapp, count - 1))
-    wider = max(Z * fit.se, t * fit.se_hartung_knapp)
+    half_width = max(Z * fit.se, t * fit.se_hartung_knapp)
     return Pool(
         outcome=outcome,
         measure=measure,
@@ -128,7 +128,7 @@ def pool(
         ),
         fixed=interval(measure, fit.fixed, Z * fit.se_fixed),
         random=interval(measure, fit.value, Z * fit.se),
-        hartung_knapp=interval(measure, fit.value, wider),
+        hartung_knapp=interval(measure, fit.value, half_width),
         p=max(p_normal, p_hartung_knapp),
         q=fit.q,
         q_p=float(stats.chi2.sf(fit.q, count - 1)),

@@ -59,8 +59,8 @@ class _Asker:
                     if len(records) >= limit:
                         break
         except (TimeoutError, SourceError) as error:
-            slow = TooSlow(f"{source} did not answer within {SOURCE_SECONDS:g} s")
-            failure = error if isinstance(error, SourceError) else slow
+            timeout = TooSlow(f"{source} did not answer within {SOURCE_SECONDS:g} s")
+            failure = error if isinstance(error, SourceError) else timeout
             # a temporary failure has priority: it is worth another attempt
             if source not in self.failures or failure.retryable:
                 self.failures[source] = failure

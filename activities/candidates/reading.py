@@ -49,9 +49,9 @@ def section_of(label: Evidence, field: str) -> str:
     lines = label.text.split("\n")
     for number, line in enumerate(lines):
         if line == heading:
-            below = lines[number + 1 :]
-            end = next((n for n, text in enumerate(below) if text in _HEADINGS), len(below))
-            return "\n".join(below[:end]).strip()
+            body = lines[number + 1 :]
+            end = next((n for n, text in enumerate(body) if text in _HEADINGS), len(body))
+            return "\n".join(body[:end]).strip()
     return ""
 
 
@@ -211,11 +211,11 @@ def trials(records: Iterable[Evidence], name: str) -> list[FieldEntry]:
 def trial_order(entry: FieldEntry) -> tuple[bool, bool, str, str]:
     """Sorts trials: stopped ones, then those with posted results, then the later phases."""
     phase = entry.values.get("phase", "")
-    latest = max((int(c) for c in phase if c.isdigit()), default=0)
+    last_phase = max((int(c) for c in phase if c.isdigit()), default=0)
     return (
         entry.code not in STOPPED_TRIALS,
         "results" not in entry.values,
-        str(9 - latest),
+        str(9 - last_phase),
         entry.values.get("nct", ""),
     )
 

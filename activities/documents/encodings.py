@@ -183,8 +183,8 @@ def _decode_with_marks(data: bytes, encoding: str) -> DecodedText:
 
 
 def _decoded_text(text: str, encoding: str, data: bytes) -> DecodedText:
-    replaced = text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
-    return DecodedText(text, encoding, max(replaced, 0), is_guess=encoding != UTF8)
+    count = text.count(REPLACEMENT) - data.count(REPLACEMENT.encode())
+    return DecodedText(text, encoding, max(count, 0), is_guess=encoding != UTF8)
 
 
 def _utf8_characters(line: bytes) -> tuple[int, int]:
@@ -221,7 +221,7 @@ def _likely_encoding(lines: Sequence[bytes]) -> str | None:
             no_match_encoding=_MOST_COMMON,
             compat_names=False,
         )
-    best, best_score = None, -math.inf
+    best_name, best_score = None, -math.inf
     for guess in guesses:
         name = guess["encoding"]
         if name is None:
@@ -230,8 +230,8 @@ def _likely_encoding(lines: Sequence[bytes]) -> str | None:
         score = math.log(guess["confidence"] + 0.005) - _ODD_COST * share
         score += _MORE_COMMON if name == _MOST_COMMON else 0.0
         if share <= MAX_ODD and score > best_score:
-            best, best_score = name, score
-    return best
+            best_name, best_score = name, score
+    return best_name
 
 
 def _share_odd(text: str) -> float:

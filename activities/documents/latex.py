@@ -230,8 +230,8 @@ def latex_text(value: str, *, with_notes: bool = False) -> str:
 
 def _escape(piece: str) -> str:
     """Return text outside formulas: a bare `%` and the like are escaped, and `~5` is about five."""
-    escaped = _BARE.sub(r"\1\\\2", piece)
-    return re.sub(r"(?<=[\s(\[])~(?=\S)", r"{\\textasciitilde}", escaped)
+    piece = _BARE.sub(r"\1\\\2", piece)
+    return re.sub(r"(?<=[\s(\[])~(?=\S)", r"{\\textasciitilde}", piece)
 
 
 def _formulas(value: str) -> Iterator[tuple[int, int]]:

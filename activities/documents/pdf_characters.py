@@ -103,10 +103,10 @@ def _with_accents(text: str, piece_of: Callable[..., Piece]) -> str:
         if nearest is None:
             continue
         letter = letters[nearest[1]].replace("\u0131", "i")
-        composed = unicodedata.normalize("NFC", letter + _ACCENTS[text[number]])
-        if len(composed) > 1:
+        character = unicodedata.normalize("NFC", letter + _ACCENTS[text[number]])
+        if len(character) > 1:
             continue
-        letters[nearest[1]], letters[number] = composed, NO_LETTER
+        letters[nearest[1]], letters[number] = character, NO_LETTER
         # blanks around an accent are those of its own place
         before = next((n for n in range(number - 1, -1, -1) if not text[n].isspace()), number)
         after = next((n for n in range(number + 1, len(text)) if not text[n].isspace()), number)

@@ -47,12 +47,12 @@ class _Part(NamedTuple):
 def with_ruled_tables(page: Page) -> list[Run]:
     """Return the runs of a page, with one in the place of all those of a table between rules."""
     runs = list(page.runs)
-    across = _join_rules(rule for rule in page.rules if rule.top - rule.bottom <= RULE)
-    for group in _groups_by_sides(across):
+    rules = _join_rules(rule for rule in page.rules if rule.top - rule.bottom <= RULE)
+    for group in _groups_by_sides(rules):
         parts: list[_Part] = []
         """Those that may be of one table."""
         for high, low in pairwise(group):
-            band = _parts(runs, page, across, high, low)
+            band = _parts(runs, page, rules, high, low)
             is_grid = any(part.edges for part in parts)
             if parts and not (band if is_grid else any(p.edges or _has_cells(p.rows) for p in band)):
                 runs, parts = _with_table(runs, parts, group[0]), []
@@ -85,7 +85,7 @@ def _groups_by_sides(rules: Iterable[Box]) -> list[list[Box]]:
     return groups
 
 
-def _parts(runs: Sequence[Run], page: Page, across: Sequence[Box], high: Box, low: Box) -> list[_Part]:
+def _parts(runs: Sequence[Run], page: Page, rules: Sequence[Box], high: Box, low: Box) -> list[_Part]:
     """Return what stands between two rules where it may be of a table, parted by rules between its cells."""
     left, right, width = high.left, high.right, high.right - high.left
     inner_runs = [
@@ -116,7 +116,7 @@ def _parts(runs: Sequence[Run], page: Page, across: Sequence[Box], high: Box, lo
         return [_Part(rows, edges, is_close)] if is_close else []
     levels = [
         rule.top
-        for rule in across
+        for rule in rules
         if low.top < rule.bottom and rule.top < high.bottom and rule.right - rule.left >= MIN_RULED * width
         if rule.right <= right + RULE
     ]

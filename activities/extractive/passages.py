@@ -83,7 +83,7 @@ def _passages_of(item: Item) -> Iterator[tuple[float, Passage]]:
     `MAX_OF_ONE` at most, and one of an abstract. Over each stands its heading, and in a user's own text the
     next sentence of its paragraph follows: cause and cure stand in two."""
     is_of_user = item.document.evidence_type in OF_THE_USER
-    by_place = sorted(item.sentences, key=lambda ranked: ranked.sentence.place)
+    by_place = sorted(item.sentences, key=lambda entry: entry.sentence.place)
     remaining = MAX_OF_ONE if is_of_user or item.document.full_text else 1
     sentences: set[RankedSentence] = set()
     for finding in _findings(item):
@@ -100,7 +100,7 @@ def _passages_of(item: Item) -> Iterator[tuple[float, Passage]]:
             finding.score,
             Passage(
                 evidence_id=item.document.evidence_id,
-                quotes=tuple(ranked.sentence.quote for ranked in run),
+                quotes=tuple(entry.sentence.quote for entry in run),
                 before=head if len(head) <= MAX_HEAD else "",
             ),
         )
@@ -110,7 +110,7 @@ def _findings(item: Item) -> Sequence[RankedSentence]:
     """Return the sentences of a work that state findings, by its own headings, where one is near as well.
 
     What was studied is no answer beside what was found."""
-    findings = [ranked for ranked in item.sentences if not ranked.sentence.before_findings]
+    findings = [entry for entry in item.sentences if not entry.sentence.before_findings]
     best = item.sentences[0].likeness or 0.0
     if not findings or (findings[0].likeness or 0.0) < MIN_FINDING * best:
         return item.sentences

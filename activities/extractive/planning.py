@@ -76,8 +76,8 @@ def standalone_question(question: str, earlier: str) -> str:
 
     The question itself where it lacks none. What the earlier question has in such brackets was added to it in
     turn."""
-    head, _, added = earlier.removesuffix(")").partition(" (") if earlier.endswith(")") else (earlier, "", "")
-    earlier_names = dict.fromkeys((*entities(head), *(name.strip() for name in added.split(","))))
+    head, _, tail = earlier.removesuffix(")").partition(" (") if earlier.endswith(")") else (earlier, "", "")
+    earlier_names = dict.fromkeys((*entities(head), *(name.strip() for name in tail.split(","))))
     missing = [name for name in earlier_names if name and fold(name) not in fold(question)]
     return f"{question} ({', '.join(missing[:MAX_ADDED])})" if missing else question
 

@@ -39,14 +39,14 @@ def best_first(
             scores[places[name]] = len(names) - rank
         rankings.append(scores)
     fusion = fuse(rankings)
-    ranked = [previews[place] for place in np.argsort(-fusion, kind="stable")]
-    if len(ranked) <= limit:
-        return ranked
-    head = ranked[: int(limit * ENCODED_SHARE)]
+    candidates = [previews[place] for place in np.argsort(-fusion, kind="stable")]
+    if len(candidates) <= limit:
+        return candidates
+    head = candidates[: int(limit * ENCODED_SHARE)]
     ((_, likeness),) = nearness([question], [_title_evidence(preview) for preview in head])
     # those that are near stay in their order, the others follow by how near they are
     nearest = sorted(zip(likeness, head, strict=True), key=lambda pair: -min(pair[0], RELEVANT))
-    return [*(preview for _, preview in nearest), *ranked[len(head) :]]
+    return [*(preview for _, preview in nearest), *candidates[len(head) :]]
 
 
 def _title_evidence(preview: Preview) -> Evidence:

@@ -86,8 +86,8 @@ class EvidenceIndex:
             database.close()
         works = await asyncio.gather(*map(self._store.get, scores))
         pairs = [(w, score) for w, score in zip(works, scores.values(), strict=True) if passes(w, filters)]
-        ranked = await asyncio.to_thread(rank, text, [w for w, _ in pairs], [score for _, score in pairs])
-        return [(item.document, round(item.score, 4)) for item in best_first(ranked)[:limit]]
+        items = await asyncio.to_thread(rank, text, [w for w, _ in pairs], [score for _, score in pairs])
+        return [(item.document, round(item.score, 4)) for item in best_first(items)[:limit]]
 
     async def _read_new(self, database: sqlite3.Connection) -> None:
         stored_keys = {key for (key,) in database.execute("SELECT key FROM blobs")}

@@ -193,10 +193,10 @@ def content_of(result: "CallToolResult") -> JsonValue:
         content: JsonValue = result.structured_content
         return content
     try:
-        parsed: JsonValue = json.loads(text)
+        value: JsonValue = json.loads(text)
     except ValueError:
         return text
-    return parsed
+    return value
 
 
 def items_of(result: "CallToolResult", source: McpSource, name: str) -> Sequence[JsonValue]:

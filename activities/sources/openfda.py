@@ -328,10 +328,10 @@ def reaction_report(page: Page, query: str, address: str) -> Evidence:
 
 def drug_name(names: Json) -> str:
     """Return both names: `KEYTRUDA (PEMBROLIZUMAB)`; one when they are the same."""
-    brand, generic = names.text("/brand_name/0"), names.text("/generic_name/0")
-    if brand and generic and brand.casefold() != generic.casefold():
-        return f"{brand} ({generic})"
-    return brand or generic
+    brand_name, generic_name = names.text("/brand_name/0"), names.text("/generic_name/0")
+    if brand_name and generic_name and brand_name.casefold() != generic_name.casefold():
+        return f"{brand_name} ({generic_name})"
+    return brand_name or generic_name
 
 
 def iso_date(date: str) -> str:

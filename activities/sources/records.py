@@ -327,7 +327,7 @@ _ARXIV_DOI = re.compile(r"10\.48550/arxiv\.(.+)")
 
 
 def identifiers_of(
-    *, pmid: str | None = "", pmcid: str = "", doi: str | None = "", arxiv: str = "", **further: str | None
+    *, pmid: str | None = "", pmcid: str = "", doi: str | None = "", arxiv: str = "", **ids: str | None
 ) -> Identifiers:
     """Return the identifiers of a work in their canonical spelling, as far as they are some.
 
@@ -340,5 +340,5 @@ def identifiers_of(
         pmcid=normal_pmcid(pmcid),
         doi=name,
         arxiv=normal_arxiv(arxiv) or (match.group(1) if match else None),
-        **further,
+        **ids,
     )

@@ -60,15 +60,15 @@ class Sources(Mapping[str, Source]):
         self._factories: dict[str, Callable[[], Source]] = {
             name: partial(self._from_list, name, path) for name, path in SOURCES
         }
-        added: list[tuple[str, str, Callable[[], Source]]] = [
+        extra_factories: list[tuple[str, str, Callable[[], Source]]] = [
             (name, f"[mcp.{name}]", partial(_from_mcp, name, row, offline=settings.offline))
             for name, row in settings.mcp.items()
         ]
-        added += [
+        extra_factories += [
             (point.name, point.value, partial(_from_entry_point, point, settings, http))
             for point in points("determinator.sources")
         ]
-        for name, place, build in added:
+        for name, place, build in extra_factories:
             if name in self._factories:
                 log.warning("source_name_taken", source=name, entry_point=place)
             else:

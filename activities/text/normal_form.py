@@ -98,5 +98,5 @@ def min_chars(text: str) -> int:
     if text.isascii():
         return MIN_QUOTE_CHARS
     letters = [character for character in text if character.isalnum()]
-    dense = sum(is_unspaced(letter) or is_hangul(letter) for letter in letters)
-    return MIN_DENSE_CHARS if 2 * dense > len(letters) else MIN_QUOTE_CHARS
+    dense_count = sum(is_unspaced(letter) or is_hangul(letter) for letter in letters)
+    return MIN_DENSE_CHARS if 2 * dense_count > len(letters) else MIN_QUOTE_CHARS

@@ -58,8 +58,8 @@ _COPYRIGHT = re.compile(r"^\W*(?:\u00a9|\(c\)|copyright\b)|\ball rights reserved
 
 def quote_fault(quote: str, title: str) -> Statement | None:
     """Tell why a quote under a title (`heading_of`) supports nothing: it is title, citation, reference."""
-    plain, least = quote.casefold().strip(" ."), min_chars(title)
-    is_longer = len(title) >= least > len(plain) - len(title) and title in plain
+    plain, min_length = quote.casefold().strip(" ."), min_chars(title)
+    is_longer = len(title) >= min_length > len(plain) - len(title) and title in plain
     if is_longer or (title and plain in title):
         return Statement.of("quote_is_title")
     if _COPYRIGHT.search(quote):

@@ -121,10 +121,10 @@ def rank(
         part = totals[corpus.bounds[n] : corpus.bounds[n + 1]]
         part = part if is_of_user else (1 - OF_WHOLE) * part + OF_WHOLE * scores[n]
         cosines = [None if np.isnan(cosine) else float(cosine) for cosine in likeness[n][:-1]]
-        ranked = [*map(RankedSentence, row, part.tolist(), cosines)]
-        ranked.sort(key=lambda r: (-r.score, r.sentence.place))
-        is_near = is_of_user and bool(ranked) and (has_words[n] or ranked[0].score >= FAR_BEFORE)
-        items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), tuple(ranked), is_near))
+        entries = [*map(RankedSentence, row, part.tolist(), cosines)]
+        entries.sort(key=lambda r: (-r.score, r.sentence.place))
+        is_near = is_of_user and bool(entries) and (has_words[n] or entries[0].score >= FAR_BEFORE)
+        items.append(Item(document, float(scores[n]), min(1.0, float(relevance[n])), tuple(entries), is_near))
     return items
 
 
@@ -154,8 +154,8 @@ def fuse(rankings: Sequence[Scores]) -> Scores:
     Equal scores have equal ranks, and a score of zero or less is no match."""
     total = np.zeros(len(rankings[0]))
     for scores in rankings:
-        ahead = np.searchsorted(np.sort(-scores), -scores)
-        total += np.where(scores > 0, 1.0 / (RANK_CONSTANT + 1 + ahead), 0.0)
+        ranks = np.searchsorted(np.sort(-scores), -scores)
+        total += np.where(scores > 0, 1.0 / (RANK_CONSTANT + 1 + ranks), 0.0)
     return total
 
 

@@ -82,12 +82,12 @@ def list_folder(folder: Path) -> Listing:
         # a name that is not UTF-8 cannot be stored, shown or sent as it is
         name = os.fsencode(path.relative_to(root).as_posix()).decode(errors="replace")
         try:
-            real = path.resolve(strict=True)
-            status = real.stat()
+            real_path = path.resolve(strict=True)
+            status = real_path.stat()
         except (OSError, RuntimeError) as error:
             set_aside.append(SetAside(name, f"it cannot be opened: {error}"))
             continue
-        if not real.is_relative_to(root):
+        if not real_path.is_relative_to(root):
             set_aside.append(SetAside(name, "it is a link that leads out of the library"))
         elif stat.S_ISDIR(status.st_mode) or not kind_of(path.name):
             other_files.append(name)
@@ -95,8 +95,8 @@ def list_folder(folder: Path) -> Listing:
             set_aside.append(SetAside(name, "it is not a regular file"))
         elif status.st_size > MAX_FILE_BYTES:
             set_aside.append(SetAside(name, f"it is larger than {MAX_FILE_BYTES >> 20} MiB"))
-        elif path == real or real not in files:  # of a link and its file the file
-            files[real] = FileStamp(real, name, status.st_size, status.st_mtime_ns)
+        elif path == real_path or real_path not in files:  # of a link and its file the file
+            files[real_path] = FileStamp(real_path, name, status.st_size, status.st_mtime_ns)
     return Listing(tuple(files.values()), tuple(set_aside), tuple(other_files))
 
 

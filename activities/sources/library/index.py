@@ -91,8 +91,8 @@ class LibraryIndex:
     def count_waiting(self, query: str = "") -> int:
         """Count the documents that the encoder of these languages has not read. Raises sqlite3.Error."""
         name = encoder_name((*self.languages, language_of_question(query)))
-        stored = self.store.rows("SELECT number FROM vectors WHERE model = ?", (name,))
-        return len(set(self.numbers).difference(number for (number,) in stored)) if name else 0
+        rows = self.store.rows("SELECT number FROM vectors WHERE model = ?", (name,))
+        return len(set(self.numbers).difference(number for (number,) in rows)) if name else 0
 
     def languages_not_encoded(self, query: str) -> list[str]:
         """List the languages of the documents and of a query that no encoder knows."""
@@ -138,7 +138,7 @@ class LibraryIndex:
         pairs = [(n, document) for n, document in zip(order, documents, strict=True) if passes(document)]
         if encoding is not None:
             encoding.remember([self.numbers[n] for n, _ in pairs])
-        ranked = rank(
+        items = rank(
             query,
             [document for _, document in pairs],
             [float(scores[n]) for n, _ in pairs],
@@ -146,7 +146,7 @@ class LibraryIndex:
         )
         if encoding is not None:
             encoding.start()
-        return best_first(ranked)[:limit], hits
+        return best_first(items)[:limit], hits
 
     def absent_words(self, query: str) -> tuple[AbsentWord, ...]:
         """List the words of a query that no document has. Raises sqlite3.Error."""

@@ -107,8 +107,8 @@ ENDINGS = (*WHOLE, *RECORDS)
 
 def kind_of(name: str) -> str:
     """Return the ending by which a file is read; empty for one that is not."""
-    folded = name.casefold()
-    return next((end for end in ENDINGS if folded.endswith(end)), "")
+    lower_name = name.casefold()
+    return next((end for end in ENDINGS if lower_name.endswith(end)), "")
 
 
 def read_file(
