@@ -24,7 +24,7 @@ from pydantic_settings import (
 from activities import credentials
 from activities.configuration.declaration import nearest, setting
 from activities.configuration.file import ConfigError, FileSettings, read_bytes, read_settings
-from activities.configuration.folder import allowed, is_trusted, over, user_home
+from activities.configuration.folder import allowed_part, is_trusted, overlay, user_home
 from activities.configuration.mcp import McpSource
 from activities.configuration.question import OwnPrice, QuestionSettings, Seconds, SourceSettings
 from activities.contracts.evidence import (
@@ -358,8 +358,8 @@ def file_settings() -> FileSettings:
         return user
     settings = read_settings(path, data, fields)
     is_narrow = not os.environ.get("DETERMINATOR_CONFIG") and not is_trusted(path, data)
-    file_values = allowed(settings, path.absolute().parent, fields) if is_narrow else settings
-    return over(user, file_values, fields, narrow=is_narrow)
+    file_values = allowed_part(settings, path.absolute().parent, fields) if is_narrow else settings
+    return overlay(user, file_values, fields, narrow=is_narrow)
 
 
 def secret_variables() -> dict[str, str]:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from activities.configuration.wording import by_place, worded
+from activities.configuration.wording import by_place, in_words
 from activities.settings import Settings
 from client.api import Determinator
 from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
@@ -97,7 +97,7 @@ def wrong_fields(errors: Sequence[Any]) -> str:
     for faulty in by_place(errors).values():
         first, *place = faulty[0]["loc"]  # in what is no JSON, the place is the number of a character
         name = first if not place or faulty[0]["type"] == "json_invalid" else ".".join(map(str, place))
-        faults.append(f"{name}: {worded(faulty)}")
+        faults.append(f"{name}: {in_words(faulty)}")
     return "; ".join(faults)
 
 

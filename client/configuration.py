@@ -11,7 +11,7 @@ from pydantic_core import ErrorDetails
 
 from activities.configuration.declaration import did_you_mean, variable_of
 from activities.configuration.file import ConfigError
-from activities.configuration.wording import by_place, worded
+from activities.configuration.wording import by_place, in_words
 from activities.credentials import carried_by
 from activities.proxies import is_this_machine, proxy_fault
 from activities.settings import Settings, Variables, config_path, file_settings, secret_variables
@@ -54,7 +54,7 @@ def explain(error: ValidationError) -> str:
 
 
 def _explain(location: list[str], errors: list[ErrorDetails], places: Mapping[str, str]) -> str:
-    message, shape = worded(errors), SHAPES.get(errors[0]["type"], "")
+    message, shape = in_words(errors), SHAPES.get(errors[0]["type"], "")
     for length in range(len(location), 0, -1):
         if place := places.get(".".join(location[:length])):
             key = ".".join(location[length:])

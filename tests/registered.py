@@ -11,6 +11,7 @@ from temporalio.worker import Worker
 
 from activities.settings import Settings
 from worker import build, rate_gate_holder
+from worker.rate_gate_holder import LimitedQueue
 from worker.resources import open_resources
 
 
@@ -27,7 +28,9 @@ async def registered_names(
     gated: dict[str, Sequence[Callable[..., Any]]] = {}
 
     class CaughtGates(rate_gate_holder.GateActivities):
-        def __init__(self, client: Client, queues: Mapping[str, rate_gate_holder.Gated], *more: Any) -> None:
+        def __init__(
+            self, client: Client, queues: Mapping[str, LimitedQueue], *more: Any
+        ) -> None:
             super().__init__(client, queues, *more)
             gated.update({queue: served.activities for queue, served in queues.items()})
 

@@ -85,7 +85,7 @@ def build_worker(
 ) -> Worker:
     """One worker on one queue, with the settings that all workers share."""
 
-    versioned = deployment()
+    deployment_config = deployment()
     return Worker(
         client,
         task_queue=task_queue,
@@ -99,8 +99,8 @@ def build_worker(
         max_heartbeat_throttle_interval=HEARTBEATS,
         sticky_queue_schedule_to_start_timeout=STICKY,
         workflow_failure_exception_types=BUGS,
-        deployment_config=versioned,
-        build_id=None if versioned else code_id(),
+        deployment_config=deployment_config,
+        build_id=None if deployment_config else code_id(),
     )
 
 
@@ -202,29 +202,29 @@ async def serve_lanes(folder: Path, lane_of_worker: Lane, queue: str, build: Bui
     Decide what comes next in all of them, and execute the steps of those whose settings are the worker's.
     Raises what ended one of its workers.
     """
-    served: dict[str, tuple[Worker, asyncio.Task[None]]] = {}
+    workers: dict[str, tuple[Worker, asyncio.Task[None]]] = {}
     try:
         while True:
             for lane in lanes_in(folder):
-                if lane.id not in served and len(served) < MAX_LANES:
+                if lane.id not in workers and len(workers) < MAX_LANES:
                     worker = build(lane.queue(queue), not lane_of_worker.lacks(lane))
-                    served[lane.id] = worker, asyncio.create_task(worker.run())
+                    workers[lane.id] = worker, asyncio.create_task(worker.run())
                     log.info("lane_served", lane=lane.id, lacks=lane_of_worker.lacks(lane))
-            for _, task in served.values():
+            for _, task in workers.values():
                 if task.done():
                     task.result()
             await asyncio.sleep(LOOK_SECONDS)
     finally:
-        await asyncio.gather(*(worker.shutdown() for worker, task in served.values() if not task.done()))
-        await asyncio.gather(*(task for _, task in served.values()), return_exceptions=True)
+        await asyncio.gather(*(worker.shutdown() for worker, task in workers.values() if not task.done()))
+        await asyncio.gather(*(task for _, task in workers.values()), return_exceptions=True)
 
 
 def lanes_in(folder: Path) -> list[Lane]:
     """Return the lanes that were used lately, the latest first."""
-    used = {file: file.stat().st_mtime for file in folder.glob("*.json")}
+    times = {file: file.stat().st_mtime for file in folder.glob("*.json")}
     since = time.time() - USED_SECONDS
     lanes = []
-    for file in sorted((file for file, at in used.items() if at > since), key=lambda file: -used[file]):
+    for file in sorted((file for file, at in times.items() if at > since), key=lambda file: -times[file]):
         try:
             lanes.append(Lane.model_validate_json(file.read_bytes()))
         except (OSError, ValidationError) as error:

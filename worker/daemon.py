@@ -59,10 +59,10 @@ async def end_stuck_runs(
         try:
             query = "ExecutionStatus = 'Running' AND WorkflowType != 'RateGate'"
             async for execution in client.list_workflows(query, limit=MAX_RUNS):
-                still = await find_standstill(client, execution.id)
-                if still is not None and still.may_end and still.seconds > patience:
-                    reported = await give_up(client, still)
-                    log.warning("stuck_run_ended", run=still.run_id, reported=reported, reason=still.reason)
+                stall = await find_standstill(client, execution.id)
+                if stall is not None and stall.may_end and stall.seconds > patience:
+                    reported = await give_up(client, stall)
+                    log.warning("stuck_run_ended", run=stall.run_id, reported=reported, reason=stall.reason)
         except RPCError as error:
             log.warning("stuck_runs_not_checked", error=str(error))
 
@@ -173,23 +173,21 @@ async def serve(
         worker = build(settings.task_queue)
         collect_less_often()
         running = asyncio.create_task(worker.run())
-        later = threading.Thread(target=prepare_later_steps, name="later-steps", daemon=True)
-        asyncio.get_running_loop().call_later(LATER_SECONDS, later.start)
-        stopping = asyncio.create_task(stop.wait())
-        keeping = asyncio.create_task(keep_gates(client, settings, resources.sources))
-        ending = asyncio.create_task(end_stuck_runs(client))
+        preparation = threading.Thread(target=prepare_later_steps, name="later-steps", daemon=True)
+        asyncio.get_running_loop().call_later(LATER_SECONDS, preparation.start)
+        stop_task = asyncio.create_task(stop.wait())
+        gates = asyncio.create_task(keep_gates(client, settings, resources.sources))
+        stuck = asyncio.create_task(end_stuck_runs(client))
         lanes = asyncio.create_task(_serve_lanes(embedded, settings.task_queue, build))
-        touching = asyncio.create_task(
-            touch_while_ready(settings.ready_file, client, lambda: worker.is_running)
-        )
+        ready = asyncio.create_task(touch_while_ready(settings.ready_file, client, lambda: worker.is_running))
         try:
             log.info("worker_started", address=connection.get("target_host"), queue=settings.task_queue)
-            await asyncio.wait([stopping, running, keeping, lanes, idle], return_when=asyncio.FIRST_COMPLETED)
-            for ended in (keeping, lanes):
-                if ended.done():
-                    ended.result()  # it ends by an error only
+            await asyncio.wait([stop_task, running, gates, lanes, idle], return_when=asyncio.FIRST_COMPLETED)
+            for watch in (gates, lanes):
+                if watch.done():
+                    watch.result()  # it ends by an error only
         finally:
-            for task in (stopping, keeping, touching, ending, lanes, idle):
+            for task in (stop_task, gates, ready, stuck, lanes, idle):
                 task.cancel()
             log.info("worker_stopping")
             await asyncio.wait([lanes], timeout=STOP_SECONDS)
@@ -240,8 +238,8 @@ async def _end(worker: Worker, running: asyncio.Task[None]) -> None:
     the answer, a minute: after `STOP_SECONDS` the process ends without it. Raises what ended the worker.
     """
     shutdown = asyncio.create_task(worker.shutdown()) if not running.done() else None
-    done, _ = await asyncio.wait([running], timeout=STOP_SECONDS)
-    if not done:
+    finished, _ = await asyncio.wait([running], timeout=STOP_SECONDS)
+    if not finished:
         log.warning("worker_not_stopped_in_time", seconds=STOP_SECONDS)
         leave(0)
     if shutdown is not None:

@@ -51,7 +51,7 @@ def configure_logging(settings: Settings) -> None:
     logging.basicConfig(level=level, handlers=[handler], force=True)
     for name in NOISY:
         logging.getLogger(name).setLevel(max(level, logging.WARNING))
-    logging.getLogger("temporalio.activity").addFilter(unforeseen)
+    logging.getLogger("temporalio.activity").addFilter(is_unforeseen)
     structlog.configure(
         processors=[
             structlog.stdlib.filter_by_level,
@@ -78,7 +78,7 @@ def logging_runtime(metrics: PrometheusConfig | None = None) -> Runtime:
     )
 
 
-def unforeseen(record: logging.LogRecord) -> bool:
+def is_unforeseen(record: logging.LogRecord) -> bool:
     """Whether the SDK's record of a failed activity is news.
 
     Errors of our table were logged where they happened, on one line and without a stack.

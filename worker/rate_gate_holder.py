@@ -46,12 +46,12 @@ SOON = timedelta(seconds=1)
 """Delay before a gate that a stopping process gave back is scheduled again. Without a delay it often went to
 one of that process's own polls, which were just being closed, and was then lost for a whole heartbeat
 time-out."""
-NOT_HERE = timedelta(seconds=5)
+ELSEWHERE = timedelta(seconds=5)
 CHECK_SECONDS = 60.0
 
 
 @dataclass(frozen=True, slots=True)
-class Gated:
+class LimitedQueue:
     """A limited queue: its rate limiter and the activities one process runs on it."""
 
     limiter: RateLimiter
@@ -101,26 +101,26 @@ async def start_gate(client: Client, task_queue: str, terms: GateTerms) -> None:
 
     await start(WorkflowIDConflictPolicy.USE_EXISTING)
     gate = client.get_workflow_handle(gate_id(terms.queue))
-    running = await gate.describe()
-    if running.task_queue != task_queue and not await _held(gate, 2 * terms.heartbeat_seconds):
-        log.warning("gate_moved", gate=gate.id, was=running.task_queue, now=task_queue)
+    description = await gate.describe()
+    if description.task_queue != task_queue and not await _is_held(gate, 2 * terms.heartbeat_seconds):
+        log.warning("gate_moved", gate=gate.id, was=description.task_queue, now=task_queue)
         await start(WorkflowIDConflictPolicy.TERMINATE_EXISTING)
 
 
-async def _held(gate: WorkflowHandle[Any, Any], seconds: float) -> bool:
+async def _is_held(gate: WorkflowHandle[Any, Any], seconds: float) -> bool:
     """Whether a process reports that it holds the gate within so many seconds.
 
     A new heartbeat is the only proof: the server lists who polled a queue for minutes after they died.
     """
     deadline = asyncio.get_running_loop().time() + seconds
-    first: datetime | None = None
+    previous: datetime | None = None
     while True:
-        for pending in (await gate.describe()).raw_description.pending_activities:
-            if pending.HasField("last_heartbeat_time"):
-                beat_at = pending.last_heartbeat_time.ToDatetime(UTC)
-                if first is not None and beat_at > first:
+        for activity_info in (await gate.describe()).raw_description.pending_activities:
+            if activity_info.HasField("last_heartbeat_time"):
+                beat_at = activity_info.last_heartbeat_time.ToDatetime(UTC)
+                if previous is not None and beat_at > previous:
                     return True
-                first = beat_at
+                previous = beat_at
         if asyncio.get_running_loop().time() > deadline:
             return False
         await asyncio.sleep(seconds / 24)
@@ -148,7 +148,7 @@ def gate_activities(
             raise ValueError(
                 f"the sources {', '.join(names)} are on {queue} but have no rate limiter (Http.pace)"
             )
-        queues[queue] = Gated(limiter, [*search.definitions(queue), *(extra or {}).get(queue, ())])
+        queues[queue] = LimitedQueue(limiter, [*search.definitions(queue), *(extra or {}).get(queue, ())])
     return [GateActivities(client, queues, interceptors, build_id).hold_gate]
 
 
@@ -158,7 +158,7 @@ class GateActivities:
     def __init__(
         self,
         client: Client,
-        queues: Mapping[str, Gated],
+        queues: Mapping[str, LimitedQueue],
         interceptors: Sequence[Interceptor] = (),
         build_id: str | None = None,
     ) -> None:
@@ -170,22 +170,22 @@ class GateActivities:
     @activity.defn(name=HOLD_GATE)
     async def hold_gate(self, terms: GateTerms) -> None:
         """Poll the queue until this process shuts down, loses the gate or has held it long enough."""
-        served = self._queues.get(terms.queue)
-        if served is None:
-            raise _given_back(f"this worker has no source on {terms.queue} enabled", NOT_HERE)
-        with served.limiter.under_lease():
-            await self._hold(served, terms)
+        gate = self._queues.get(terms.queue)
+        if gate is None:
+            raise _give_back(f"this worker has no source on {terms.queue} enabled", ELSEWHERE)
+        with gate.limiter.under_lease():
+            await self._hold(gate, terms)
         if activity.is_worker_shutdown():
-            raise _given_back("the worker is shutting down", SOON)
+            raise _give_back("the worker is shutting down", SOON)
 
-    async def _hold(self, served: Gated, terms: GateTerms) -> None:
+    async def _hold(self, gate: LimitedQueue, terms: GateTerms) -> None:
         """See `hold_gate`. Raises ApplicationError when the queue cannot be polled."""
-        limiter = served.limiter
+        limiter = gate.limiter
         limiter.hold(limiter.window)
         worker = Worker(
             self._client,
             task_queue=terms.queue,
-            activities=served.activities,
+            activities=gate.activities,
             interceptors=self._interceptors,
             max_concurrent_activities=int(limiter.per_second * 2) + 2,
             max_task_queue_activities_per_second=limiter.per_second * SERVER_LIMIT_FACTOR,
@@ -193,22 +193,22 @@ class GateActivities:
             build_id=self._build_id,
         )
         log.info("gate_held", queue=terms.queue, attempt=activity.info().attempt)
-        polling = asyncio.create_task(worker.run())
-        beating = asyncio.create_task(self._keep_lease(limiter, terms.heartbeat_seconds))
-        leaving = asyncio.create_task(activity.wait_for_worker_shutdown())
+        polls = asyncio.create_task(worker.run())
+        heartbeats = asyncio.create_task(self._keep_lease(limiter, terms.heartbeat_seconds))
+        shutdown = asyncio.create_task(activity.wait_for_worker_shutdown())
         try:
             await asyncio.wait(
-                [polling, beating, leaving], timeout=HOLD_SECONDS, return_when=asyncio.FIRST_COMPLETED
+                [polls, heartbeats, shutdown], timeout=HOLD_SECONDS, return_when=asyncio.FIRST_COMPLETED
             )
         except asyncio.CancelledError:
             limiter.require_lease()
             raise
         finally:
-            if beating.done():
+            if heartbeats.done():
                 limiter.require_lease()  # another process may hold the gate: send nothing that waits
-            await to_its_end(_close(worker, polling, beating, leaving))
+            await run_to_end(_close(worker, polls, heartbeats, shutdown))
             log.info("gate_given_back", queue=terms.queue)
-        if not polling.cancelled() and (error := polling.exception()):
+        if not polls.cancelled() and (error := polls.exception()):
             raise ApplicationError(f"polling {terms.queue} failed: {error}", type="PollingFailed") from error
 
     async def _keep_lease(self, limiter: RateLimiter, heartbeat_seconds: float) -> None:
@@ -217,7 +217,7 @@ class GateActivities:
         handle = self._client.get_async_activity_handle(task_token=activity.info().task_token)
         beat = heartbeat_seconds / 4
         while True:
-            sent = loop.time()
+            sent_at = loop.time()
             activity.heartbeat()  # the SDK cancels without it, but does not confirm delivery
             try:
                 await handle.heartbeat(rpc_timeout=timedelta(seconds=beat))
@@ -229,42 +229,42 @@ class GateActivities:
                 # The server cannot be reached; meanwhile the lease expires by itself.
                 log.warning("gate_heartbeat_failed", error=str(error))
             else:
-                limiter.extend_lease(sent + heartbeat_seconds * LEASE_SHARE)
+                limiter.extend_lease(sent_at + heartbeat_seconds * LEASE_SHARE)
             await asyncio.sleep(beat)
 
 
-async def _close(worker: Worker, polling: asyncio.Task[None], *others: asyncio.Task[None]) -> None:
+async def _close(worker: Worker, polls: asyncio.Task[None], *tasks: asyncio.Task[None]) -> None:
     """Stop polling, and wait until no activity of the queue runs any more."""
     if worker.is_running:
         await worker.shutdown()
-    for task in others:
+    for task in tasks:
         task.cancel()
-    await asyncio.gather(polling, *others, return_exceptions=True)
+    await asyncio.gather(polls, *tasks, return_exceptions=True)
 
 
-async def to_its_end(work: Coroutine[Any, Any, None]) -> None:
+async def run_to_end(work: Coroutine[Any, Any, None]) -> None:
     """Await work although this task is cancelled meanwhile, and raise CancelledError after it.
 
     A holder that lost the gate learns it twice: its own heartbeat is refused, and then the SDK cancels the
     activity. Were its end cut short by that, the lease would be required no longer while requests still wait.
     """
-    ending = asyncio.create_task(work)
-    cancelled: asyncio.CancelledError | None = None
-    while not ending.done():
+    task = asyncio.create_task(work)
+    cancel: asyncio.CancelledError | None = None
+    while not task.done():
         try:
-            await asyncio.wait([ending])
+            await asyncio.wait([task])
         except asyncio.CancelledError as error:
-            cancelled = error
-    ending.result()
-    if cancelled is not None:
-        raise cancelled
+            cancel = error
+    task.result()
+    if cancel is not None:
+        raise cancel
 
 
-def _given_back(why: str, again_after: timedelta) -> ApplicationError:
+def _give_back(reason: str, delay: timedelta) -> ApplicationError:
     """Return the error that ends an attempt without a fault.
 
     Another process gets the next attempt.
     """
     return ApplicationError(
-        why, type="GateGivenBack", category=ApplicationErrorCategory.BENIGN, next_retry_delay=again_after
+        reason, type="GateGivenBack", category=ApplicationErrorCategory.BENIGN, next_retry_delay=delay
     )

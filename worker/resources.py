@@ -80,7 +80,7 @@ class Resources:
         return [
             *self.search.definitions(),
             *(method for owner in self.others for method in methods(owner)),
-            *(step for late in self.late for step in late.definitions()),
+            *(step for row in self.late for step in row.definitions()),
         ]
 
     @property

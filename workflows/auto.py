@@ -49,14 +49,14 @@ class AutoResearch(ResearchHandlers):
         """Choose a mode. Raises Chosen; only a cancel ends the run here."""
         await self.research.preparation.initialize()
         question, request = self.research.state.question, self.research.request
-        fitting = question.parsed.research_mode if question.parsed else "iterative"
-        mode: Mode = settled_mode(request) or fitting
+        fitting_mode = question.parsed.research_mode if question.parsed else "iterative"
+        mode: Mode = settled_mode(request) or fitting_mode
         if request.graph is not None:
             question.chosen_because = REASON_GRAPH
         reason = question.chosen_because or "the simplest mode that fits"
-        # then `read` has stated it
-        read = question.parsed is not None and reason == question.parsed.rationale
-        message = f"{mode} research" if read else f"{mode} research: {reason}"
+        # then the event `read` has stated it
+        is_stated = question.parsed is not None and reason == question.parsed.rationale
+        message = f"{mode} research" if is_stated else f"{mode} research: {reason}"
         self.research.events.emit("mode_chosen", message, mode=mode, reason=reason)
         raise Chosen(self._with_defaults(mode).replace(mode=mode))
 
@@ -84,9 +84,9 @@ class AutoResearch(ResearchHandlers):
         defaults = {
             name: value for name, value in MODES[mode].defaults.items() if name in request.open_limits
         }
-        added = budget.limits.max_iterations - request.limits.max_iterations
+        extra = budget.limits.max_iterations - request.limits.max_iterations
         limits = request.limits.model_copy(update=defaults)
         budget.limits = budget.limits.model_copy(
-            update={**defaults, "max_iterations": limits.max_iterations + added}
+            update={**defaults, "max_iterations": limits.max_iterations + extra}
         )
         return request.replace(limits=limits, open_limits=())

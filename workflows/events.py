@@ -61,15 +61,15 @@ class EventLog(RunPart):
 
         Raises TypeError for data that its type does not carry.
         """
-        if unknown := data.keys() - set(EVENTS[kind]):
-            raise TypeError(f"an event {kind} has no {', '.join(sorted(unknown))}")
-        state, control = self.state, self.state.people
-        most = PARAGRAPH_CHARS if kind == "streaming" else MESSAGE_CHARS
-        cut = {name: value[:most] if isinstance(value, str) else value for name, value in data.items()}
+        if unknown_names := data.keys() - set(EVENTS[kind]):
+            raise TypeError(f"an event {kind} has no {', '.join(sorted(unknown_names))}")
+        state, people = self.state, self.state.people
+        limit = PARAGRAPH_CHARS if kind == "streaming" else MESSAGE_CHARS
+        values = {name: value[:limit] if isinstance(value, str) else value for name, value in data.items()}
         values = {
-            name: value for name, value in cut.items() if value not in (None, "") and value is not False
+            name: value for name, value in values.items() if value not in (None, "") and value is not False
         }
-        control.events.append(
+        people.events.append(
             AgentEvent(
                 seq=self.context.next_seq(),
                 type=kind,
@@ -84,12 +84,12 @@ class EventLog(RunPart):
 
     def adopt_events(self, section: str, events: Sequence[AgentEvent]) -> None:
         """Append what happened in a section, in the order of its own log, under this run's numbers."""
-        control = self.state.people
+        people = self.state.people
         for event in events:
-            if event.seq > control.adopted.get(section, 0):
-                control.adopted[section] = event.seq
-                numbered = {"seq": self.context.next_seq(), "section": section}
-                control.events.append(event.model_copy(update=numbered))
+            if event.seq > people.adopted.get(section, 0):
+                people.adopted[section] = event.seq
+                changes = {"seq": self.context.next_seq(), "section": section}
+                people.events.append(event.model_copy(update=changes))
 
     def latest(self, room: int) -> tuple[AgentEvent, ...]:
         """Return the end of the log, oldest first, as far as it fits into `room` bytes."""
@@ -100,17 +100,17 @@ class EventLog(RunPart):
 
         They are the oldest first, within `room` bytes.
         """
-        control = self.state.people
-        fitting = within((e for e in control.events if e.seq > control.reported_seq), room)
-        if fitting:
-            control.reported_seq = fitting[-1].seq
+        people = self.state.people
+        events = within((e for e in people.events if e.seq > people.reported_seq), room)
+        if events:
+            people.reported_seq = events[-1].seq
         # A section's end is the parent's event `section_complete`.
-        return tuple(event for event in fitting if event.type != "complete")
+        return tuple(event for event in events if event.type != "complete")
 
     @property
     def has_unreported(self) -> bool:
-        control = self.state.people
-        return control.last_seq > control.reported_seq
+        people = self.state.people
+        return people.last_seq > people.reported_seq
 
     # drafts; the quotes are checked when the report is published
 
@@ -119,14 +119,14 @@ class EventLog(RunPart):
 
         One that the draft has no more is emitted without a text.
         """
-        streamed = self.state.people.streamed.setdefault(section_id, {})
+        digests = self.state.people.streamed.setdefault(section_id, {})
         texts = [text[:PARAGRAPH_CHARS] for text in draft.texts]
-        texts += [""] * (len(streamed) - len(texts))
+        texts += [""] * (len(digests) - len(texts))
         for number, text in enumerate(texts, 1):
-            before = streamed.get(number)
+            before = digests.get(number)
             digest = hashlib.sha256(text.encode()).hexdigest()[:16] if text else ""
             if digest != (before or ""):
-                streamed[number] = digest
+                digests[number] = digest
                 message = text or f"paragraph {number} is no longer in the draft"
                 place = {"section_id": section_id, "paragraph": number}
                 self.emit("streaming", message, **place, text=text, replaces=before is not None)
@@ -136,12 +136,12 @@ class EventLog(RunPart):
 
         When the store cannot be written they stay in the state.
         """
-        control = self.state.people
-        many = MAX_CARRIED_EVENTS if always else MAX_EVENTS
-        if len(control.events) <= many:
+        people = self.state.people
+        max_events = MAX_CARRIED_EVENTS if always else MAX_EVENTS
+        if len(people.events) <= max_events:
             return
-        while len(control.events) > MAX_CARRIED_EVENTS:
-            batch = within(control.events[:-MAX_CARRIED_EVENTS], BATCH_ROOM)
+        while len(people.events) > MAX_CARRIED_EVENTS:
+            batch = within(people.events[:-MAX_CARRIED_EVENTS], BATCH_ROOM)
             events = tuple(event.model_dump(mode="json") for event in batch)
             try:
                 blob = await workflow.execute_activity_method(
@@ -153,8 +153,8 @@ class EventLog(RunPart):
                 if is_cancelled_exception(error):
                     raise
                 return
-            control.stored_events.append(StoredEvents(first=batch[0].seq, last=batch[-1].seq, blob=blob))
-            del control.events[: len(batch)]
+            people.stored_events.append(StoredEvents(first=batch[0].seq, last=batch[-1].seq, blob=blob))
+            del people.events[: len(batch)]
 
     def add_limitation(self, code: str, **values: int | str) -> None:
         """Add a limitation of the report by its code; `activities.report.formats.statements` words it."""
@@ -167,11 +167,11 @@ class EventLog(RunPart):
 
     def set_phase(self, phase: Phase, message: str) -> None:
         """Show the phase in the queries, in the Web UI's details and in the search attributes."""
-        control = self.state.people
-        changed = control.phase != phase
-        control.phase, control.message = phase, message
+        people = self.state.people
+        has_changed = people.phase != phase
+        people.phase, people.message = phase, message
         self.show_details()
-        if changed and self.request.indexed:
+        if has_changed and self.request.indexed:
             self._index_phase(phase)
 
     def show_details(self) -> None:
@@ -185,18 +185,18 @@ class EventLog(RunPart):
         """
         self.show_details()
         if self.request.indexed:
-            control = self.state.people
-            phase: Phase = "paused" if control.paused else control.phase
+            people = self.state.people
+            phase: Phase = "paused" if people.paused else people.phase
             if phase != self._indexed_phase:
                 self._index_phase(phase)
 
     def _index_phase(self, phase: Phase) -> None:
-        shown: Phase = "researching" if phase in LOOP_PHASES else phase
-        if shown == self._indexed_phase and (phase == "paused" or phase in LOOP_PHASES):
+        indexed: Phase = "researching" if phase in LOOP_PHASES else phase
+        if indexed == self._indexed_phase and (phase == "paused" or phase in LOOP_PHASES):
             return
-        self._indexed_phase = shown
+        self._indexed_phase = indexed
         stop, self._unindexed_stop = self._unindexed_stop, None
-        updates: list[SearchAttributeUpdate[str]] = [PHASE.value_set(shown)]
+        updates: list[SearchAttributeUpdate[str]] = [PHASE.value_set(indexed)]
         mode = self.context.traits.mode or self.request.mode
         if mode != self._indexed_mode:
             self._indexed_mode = mode

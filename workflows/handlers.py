@@ -15,7 +15,7 @@ from activities.contracts.evidence import Frozen
 from activities.contracts.plan import Clarified
 from workflows.details import progress_of
 from workflows.event_types import AgentEvent
-from workflows.messages import SIGNALS, UPDATES, Declared
+from workflows.messages import SIGNALS, UPDATES, Declaration
 from workflows.messages import signal as message
 from workflows.part_state import ClarificationState
 from workflows.rules.payload_limits import ROOM
@@ -102,8 +102,8 @@ class ResearchHandlers:
     @query
     def event_log(self) -> EventLogView:
         """Where the older part of the event log is stored."""
-        control = self.research.state.people
-        return EventLogView(stored=tuple(control.stored_events), last_seq=control.last_seq)
+        people = self.research.state.people
+        return EventLogView(stored=tuple(people.stored_events), last_seq=people.last_seq)
 
     @query
     def report(self) -> ReportView:
@@ -115,18 +115,18 @@ class ResearchHandlers:
 
     # Messages, as `workflows.messages` declares them.
 
-    def _read_signal(self, declared: Declared, args: tuple[object, ...]) -> tuple[Frozen, ...] | None:
+    def _read_signal(self, declaration: Declaration, args: tuple[object, ...]) -> tuple[Frozen, ...] | None:
         """Return what a signal carries; None, with an event, when it cannot be read."""
-        if declared.carries is None:
+        if declaration.carries is None:
             return ()
         try:
-            return (declared.carries.model_validate(args[0] if args else {}),)
+            return (declaration.carries.model_validate(args[0] if args else {}),)
         except ValidationError:
-            fields = ", ".join(declared.carries.model_fields)
+            fields = ", ".join(declaration.carries.model_fields)
             self.research.events.emit(
                 "ignored",
-                f"signal {declared.name} could not be read: it needs one JSON object with {fields}",
-                signal=declared.name,
+                f"signal {declaration.name} could not be read: it needs one JSON object with {fields}",
+                signal=declaration.name,
             )
             return None
 
@@ -144,9 +144,9 @@ async def give_up(run: RunParts, fault: GiveUp) -> None:
 
 
 @message
-async def grant(run: RunParts, more: Grant) -> None:
+async def grant(run: RunParts, addition: Grant) -> None:
     """Sent by a run to its section: more budget."""
-    run.parent.accept_grant(more)
+    run.parent.accept_grant(addition)
 
 
 @message
@@ -170,7 +170,7 @@ async def offer_evidence(run: RunParts, offer: SharedEvidence) -> None:
         run.state.sections.offered += offer.items  # until it comes to its next step
 
 
-def _signal_handler(declared: Declared) -> Callable[..., Any]:
+def _signal_handler(declaration: Declaration) -> Callable[..., Any]:
     """Return the handler of a signal.
 
     It accepts any arguments, since Temporal calls a handler with as many as were sent, and an exception in
@@ -178,32 +178,32 @@ def _signal_handler(declared: Declared) -> Callable[..., Any]:
     """
 
     async def handle(self: ResearchHandlers, *args: object) -> None:
-        payload = self._read_signal(declared, args)
+        payload = self._read_signal(declaration, args)
         if payload is not None:
-            await declared.act(self.research, *payload)
+            await declaration.act(self.research, *payload)
 
-    return workflow.signal(name=declared.name, description=declared.about)(handle)
+    return workflow.signal(name=declaration.name, description=declaration.about)(handle)
 
 
-def _update_handler(declared: Declared) -> Callable[..., Any]:
+def _update_handler(declaration: Declaration) -> Callable[..., Any]:
     """Return the handler of an update, which changes nothing where its validator refuses it."""
 
     async def handle(self: ResearchHandlers, message: Frozen) -> object:
-        return await declared.act(self.research, message)
+        return await declaration.act(self.research, message)
 
     def check(self: ResearchHandlers, message: Frozen) -> None:
-        if declared.fault is not None and (fault := declared.fault(self.research, message)):
+        if declaration.fault is not None and (fault := declaration.fault(self.research, message)):
             raise ApplicationError(fault, non_retryable=True)
 
     # the SDK reads from these what the update carries and returns
-    handle.__annotations__ = {"message": declared.carries, "return": declared.returns}
-    check.__annotations__ = {"message": declared.carries}
-    handler = workflow.update(name=declared.name, description=declared.about)(handle)
+    handle.__annotations__ = {"message": declaration.carries, "return": declaration.returns}
+    check.__annotations__ = {"message": declaration.carries}
+    handler = workflow.update(name=declaration.name, description=declaration.about)(handle)
     handler.validator(check)
     return handler
 
 
-for _declared in SIGNALS.values():
-    setattr(ResearchHandlers, _declared.name, _signal_handler(_declared))
-for _declared in UPDATES.values():
-    setattr(ResearchHandlers, _declared.name, _update_handler(_declared))
+for _declaration in SIGNALS.values():
+    setattr(ResearchHandlers, _declaration.name, _signal_handler(_declaration))
+for _declaration in UPDATES.values():
+    setattr(ResearchHandlers, _declaration.name, _update_handler(_declaration))

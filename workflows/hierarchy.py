@@ -61,12 +61,12 @@ class SubTeamResearch(ResearchHandlers):
         """Return a round of the team; a judgement made in it is an attempt, of which the best is kept."""
         state = self.research.state
         before = state.loop.judged
-        happened = await self._team.execute_round(step)
+        last_step = await self._team.execute_round(step)
         judged = state.loop.judged
         if judged is not None and judged is not before and not state.loop.judge_failures:
             part = state.part(SubTeamState)
             part.best = better_attempt(part.best, Attempt(iteration=state.loop.iteration, judged=judged))
-        return happened
+        return last_step
 
     async def _conclude(self, stop: StopReason) -> Outcome:
         """Return the best attempt: its judgement, and what was relevant in it first."""

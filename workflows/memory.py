@@ -45,7 +45,7 @@ class LoopMemory(BaseModel, defer_build=True):
     sufficient: bool = False
 
     def begin(self, record: IterationRecord | None, now: str, usage: Usage) -> None:
-        """Begin an iteration; `record` is the record of the one before it."""
+        """Begin an iteration; `record` is that of the one before it."""
         if record is not None:
             self.records = [*self.records, record][-MAX_RECORDS:]
         self.begun, self.used, self.closed = now, usage, None

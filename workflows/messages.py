@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 
 NAME_CHARS = 200
 STEERING_CHARS = 2_000
-STEERING_KEPT = 20
+MAX_STEERING = 20
 """Steering texts that are kept and shown to later steps: the latest."""
-SOURCES_ADDED = 20
+MAX_ADDED_SOURCES = 20
 TITLE_CHARS = 300
 BACKGROUND_CHARS = 8_000
 ANSWER_CHARS = 400
@@ -45,7 +45,7 @@ A = TypeVar("A", bound=Act)
 
 
 @dataclass(frozen=True, slots=True)
-class Declared:
+class Declaration:
     """A message: its name, what it carries, and what it does to a run."""
 
     name: str
@@ -57,15 +57,15 @@ class Declared:
     """Says what is wrong with it; empty when it may be carried out."""
 
 
-SIGNALS: dict[str, Declared] = {}
+SIGNALS: dict[str, Declaration] = {}
 """What may be sent without an answer, by name."""
-UPDATES: dict[str, Declared] = {}
+UPDATES: dict[str, Declaration] = {}
 """What must be refused when it is wrong, by name."""
 
 
 def signal(act: A) -> A:
     """Declare a signal by the function that carries it out."""
-    SIGNALS[act.__name__] = _declared(act)
+    SIGNALS[act.__name__] = _declaration(act)
     return act
 
 
@@ -73,17 +73,17 @@ def update(fault: Callable[["RunParts", Any], str]) -> Callable[[A], A]:
     """Declare an update by the function that carries it out; `fault` says what is wrong with one."""
 
     def declare(act: A) -> A:
-        UPDATES[act.__name__] = _declared(act, fault)
+        UPDATES[act.__name__] = _declaration(act, fault)
         return act
 
     return declare
 
 
-def _declared(act: Act, fault: Callable[["RunParts", Any], str] | None = None) -> Declared:
+def _declaration(act: Act, fault: Callable[["RunParts", Any], str] | None = None) -> Declaration:
     types = {name: kind for name, kind in act.__annotations__.items() if name != "run"}
     returns = types.pop("return")
     carries = next(iter(types.values()), None)
-    return Declared(act.__name__, act, " ".join((act.__doc__ or "").split()), carries, returns, fault)
+    return Declaration(act.__name__, act, " ".join((act.__doc__ or "").split()), carries, returns, fault)
 
 
 Text = Annotated[str, Field(max_length=2_000)]
@@ -147,13 +147,13 @@ class EditPlan(Message):
 
 
 def plan_fault(run: "RunParts", edit: EditPlan) -> str:
-    plan, most = edit.plan, run.context.max_sections
+    plan, max_sections = edit.plan, run.context.max_sections
     if not run.gates.waits_for("plan"):
         return "the plan can only be edited while it waits for approval"
     outline = plan.report_outline
-    if not 1 <= len(outline) <= most:
-        wanted = "1 section" if most == 1 else f"1 to {most} sections"
-        return f"the plan of this run has {wanted}, this one has {len(outline)}"
+    if not 1 <= len(outline) <= max_sections:
+        count = "1 section" if max_sections == 1 else f"1 to {max_sections} sections"
+        return f"the plan of this run has {count}, this one has {len(outline)}"
     if any(not s.title.strip() or not s.key_question.strip() for s in outline):
         return "every section needs a title and a key question"
     titles = (plan.report_title, *(s.title for s in outline))
@@ -262,8 +262,8 @@ async def choose_candidates(run: "RunParts", choice: ChooseCandidates) -> tuple[
     state = run.state
     names = {name.casefold() for name in choice.names}
     part = state.part(CandidatesState)
-    others = [c for c in part.candidates if c.name.casefold() not in names]
-    state.people.left_out += [name for c in others for name in (c.name, c.generic_name) if name]
+    dropped = [c for c in part.candidates if c.name.casefold() not in names]
+    state.people.left_out += [name for c in dropped for name in (c.name, c.generic_name) if name]
     part.candidates = [c for c in part.candidates if c.name.casefold() in names]
     part.hypotheses = [h for h in part.hypotheses if h.drug.casefold() in names]
     state.people.chosen = [c.name for c in part.candidates]
@@ -277,9 +277,9 @@ async def choose_candidates(run: "RunParts", choice: ChooseCandidates) -> tuple[
 @signal
 async def pause(run: "RunParts") -> None:
     """Pause the run at its next step; no input."""
-    control = run.state.people
-    if not (control.paused or control.finish or control.cancelled):
-        control.paused = True
+    people = run.state.people
+    if not (people.paused or people.finish or people.cancelled):
+        people.paused = True
         run.context.budget.hold_clock("pause", run.context.now())
         run.events.emit("paused", "a reviewer paused the run")
         run.events.show_paused()
@@ -327,9 +327,9 @@ async def steer(run: "RunParts", instruction: Steer) -> None:
     if instruction.add_source:
         await add_source(run, AddSource(source=instruction.add_source))
     if text := instruction.text.strip()[:STEERING_CHARS]:
-        control = run.state.people
-        control.steering = [*control.steering, text][-STEERING_KEPT:]
-        control.steered += 1
+        people = run.state.people
+        people.steering = [*people.steering, text][-MAX_STEERING:]
+        people.steered += 1
         run.events.emit("steered", text, text=text, by=instruction.by[:NAME_CHARS])
         await _forward(run, "steer", Steer(text=text, by=instruction.by))
 
@@ -343,9 +343,9 @@ class AddSource(Message):
 @signal
 async def add_source(run: "RunParts", request: AddSource) -> None:
     """Search another source too: {"source": "pubmed"}."""
-    added, name = run.state.people.added_sources, request.source.strip()[:NAME_CHARS]
-    if name and name not in added and len(added) < SOURCES_ADDED:
-        added.append(name)
+    names, name = run.state.people.added_sources, request.source.strip()[:NAME_CHARS]
+    if name and name not in names and len(names) < MAX_ADDED_SOURCES:
+        names.append(name)
         run.events.emit("source_added", f"a reviewer added the source {name}", source=name)
         await _forward(run, "add_source", request)
 
@@ -359,34 +359,34 @@ class ExtendBudget(Amounts, Message):
     """Update `extend_budget`: amounts to add. Refused when nothing is added or the run is over."""
 
 
-def extension_fault(run: "RunParts", more: ExtendBudget) -> str:
-    limits, stopped, added = run.context.budget.limits, run.state.stop_reason, more.addition
-    if added == Addition():
+def extension_fault(run: "RunParts", extension: ExtendBudget) -> str:
+    limits, stop, addition = run.context.budget.limits, run.state.stop_reason, extension.addition
+    if addition == Addition():
         return NOTHING_ADDED
-    for name, (most, called, _) in ADDED.items():
-        if not (getattr(limits, f"max_{name}") or 0) + getattr(added, name) <= most:
-            return f"a run may have at most {most:,.0f} {called}, extensions included"
-    return f"the run has stopped searching ({stopped})" if stopped is not None else ""
+    for name, (limit, unit, _) in ADDED.items():
+        if not (getattr(limits, f"max_{name}") or 0) + getattr(addition, name) <= limit:
+            return f"a run may have at most {limit:,.0f} {unit}, extensions included"
+    return f"the run has stopped searching ({stop})" if stop is not None else ""
 
 
 @update(extension_fault)
-async def extend_budget(run: "RunParts", more: ExtendBudget) -> BudgetStatus:
+async def extend_budget(run: "RunParts", extension: ExtendBudget) -> BudgetStatus:
     """Raise the limits; a run whose next call did not fit continues if it has not begun to write.
 
     {"tokens": 0, "cost": 0.0, "seconds": 0, "iterations": 0}
     """
-    loop, added = run.state.loop, more.addition
-    run.context.budget.extend(added)
-    loop.max_iterations += more.iterations
+    loop, addition = run.state.loop, extension.addition
+    run.context.budget.extend(addition)
+    loop.max_iterations += extension.iterations
     loop.refused = None
     run.events.emit(
         "budget",
-        extension_in_words(added),
-        tokens=more.tokens,
-        cost_usd=added.cost_microusd / 1e6,
-        seconds=more.seconds,
-        iterations=more.iterations,
+        extension_in_words(addition),
+        tokens=extension.tokens,
+        cost_usd=addition.cost_microusd / 1e6,
+        seconds=extension.seconds,
+        iterations=extension.iterations,
     )
     if run.sections is not None:
-        await run.sections.share_extension(added)
+        await run.sections.share_extension(addition)
     return run.context.budget_status()

@@ -56,7 +56,7 @@ class ModeInfo:
 
 
 def mode(
-    *, name: str, workflow: str, good_for: str, **more: Unpack[MoreOfMode]
+    *, name: str, workflow: str, good_for: str, **details: Unpack[MoreOfMode]
 ) -> Callable[[Callable[[], type | Sequence[type]]], ModeInfo]:
     """Declare a function without parameters as a mode.
 
@@ -65,7 +65,7 @@ def mode(
     """
 
     def declare(classes: Callable[[], type | Sequence[type]]) -> ModeInfo:
-        return ModeInfo(name=name, workflow=workflow, good_for=good_for, classes=classes, **more)
+        return ModeInfo(name=name, workflow=workflow, good_for=good_for, classes=classes, **details)
 
     return declare
 
@@ -80,8 +80,8 @@ class Available:
     graph: bool = False
 
     def has(self, need: Need) -> bool:
-        met: bool = getattr(self, need)
-        return met
+        is_met: bool = getattr(self, need)
+        return is_met
 
 
 AUTO = "auto"
@@ -159,28 +159,28 @@ CHOICES: Mapping[str, str] = {
 """What a person may write -> the mode."""
 
 
-def refusal(mode: str, has: Available) -> str:
+def refusal(mode: str, setup: Available) -> str:
     """Why a mode cannot run with what there is; empty when it can. `auto` can when any mode can."""
     if mode == AUTO:
-        reasons = [refusal(name, has) for name in MODES]
+        reasons = [refusal(name, setup) for name in MODES]
         return "" if "" in reasons else reasons[0]
     if mode not in MODES:
         return f"the mode {mode} is not part of this version; there are {', '.join(MODES)}"
-    lacking = [REASONS[need] for need in MODES[mode].needs if not has.has(need)]
-    return f"the mode {mode} cannot run: {', and '.join(lacking)}" if lacking else ""
+    reasons = [REASONS[need] for need in MODES[mode].needs if not setup.has(need)]
+    return f"the mode {mode} cannot run: {', and '.join(reasons)}" if reasons else ""
 
 
-def offered(has: Available) -> dict[str, str]:
+def modes_for_auto(setup: Available) -> dict[str, str]:
     """Return the modes that `auto` chooses among, with what each is good for."""
-    return {info.name: info.good_for for info in TABLE if not left_out(info, has)}
+    return {info.name: info.good_for for info in TABLE if not reason_against(info, setup)}
 
 
-def left_out(info: ModeInfo, has: Available) -> str:
+def reason_against(info: ModeInfo, setup: Available) -> str:
     """Why `auto` does not choose a mode; empty when it may."""
-    lacking = [REASONS[need] for need in (*info.needs, *info.best_with) if not has.has(need)]
-    if not lacking and has.model and has.tokens is not None and has.tokens < info.least_tokens:
-        lacking = [f"it wants {info.least_tokens:,} tokens"]
-    return lacking[0] if lacking else ""
+    reasons = [REASONS[need] for need in (*info.needs, *info.best_with) if not setup.has(need)]
+    if not reasons and setup.model and setup.tokens is not None and setup.tokens < info.least_tokens:
+        reasons = [f"it wants {info.least_tokens:,} tokens"]
+    return reasons[0] if reasons else ""
 
 
 def class_at(location: str) -> Any:  # noqa: ANN401 - a workflow class, whose methods are its own
@@ -195,6 +195,6 @@ def workflow_classes(modes: Sequence[ModeInfo] = TABLE) -> list[type]:
     classes: list[type] = []
     classes += map(class_at, locations)
     for info in modes:
-        loaded = info.classes() if info.classes else ()
-        classes += [loaded] if isinstance(loaded, type) else loaded
+        own_classes = info.classes() if info.classes else ()
+        classes += [own_classes] if isinstance(own_classes, type) else own_classes
     return classes

@@ -14,7 +14,7 @@ from activities.contracts.step import Reading
 from workflows.graph.definition import GraphDefinition
 from workflows.rules.stopping import LastStep
 
-VISITED_KEPT = 100
+MAX_VISITED = 100
 """Nodes that a graph run remembers having visited: the latest."""
 
 
@@ -106,5 +106,5 @@ class GraphState(PartState, defer_build=True):
     def record(self, name: str, result: str) -> None:
         """Record a visit that has ended."""
         self.visits[name] = self.visits.get(name, 0) + 1
-        self.visited = [*self.visited, name][-VISITED_KEPT:]
+        self.visited = [*self.visited, name][-MAX_VISITED:]
         self.results[name] = result

@@ -58,9 +58,9 @@ Search = Callable[[RepeatedSearch], Awaitable[tuple[SearchRecord, list[EvidenceR
 
 
 class Revision:
-    def __init__(self, request: RefreshRequest, asked: Instruction, search: Search) -> None:
+    def __init__(self, request: RefreshRequest, instruction: Instruction, search: Search) -> None:
         self.request = request
-        self.asked = asked
+        self.asked = instruction
         self._search = search
         self._usage = Usage()
         self._models: list[str] = []
@@ -84,12 +84,12 @@ class Revision:
         if plan.write is not None:
             # from the works of the run, in one call; open sentences are read in another
             works = await self._works(plan.write, plan.known, plan.question)
-            draft, read = await self._written(plan.write, works)
+            draft, reading = await self._write(plan.write, works)
             findings = RevisionFindings(
                 request=self.request,
                 at="",
                 draft=draft,
-                verdicts=read,
+                verdicts=reading,
                 written_from=works,
                 by_model=self._asks("writer"),
             )
@@ -113,17 +113,17 @@ class Revision:
         Raises ApplicationError before the first of them, so that nothing is bought for an answer that never
         comes.
         """
-        most = self.asked.max_cost_microusd
-        if most is None:
+        max_cost = self.asked.max_cost_microusd
+        if max_cost is None:
             return
         choices = {role: choice_of(prepared, role) for role in CALLS[self.asked.kind] if self._asks(role)}
-        dearest = sum(
+        cost = sum(
             worst_cost(allowance_of(role, choice), prepared.prices.get(choice.model))
             for role, choice in choices.items()
         )
-        if dearest > most:
+        if cost > max_cost:
             raise ApplicationError(
-                f"this may cost {dearest / 1e6:.2f} US dollars, and {most / 1e6:.2f} are left of what "
+                f"this may cost {cost / 1e6:.2f} US dollars, and {max_cost / 1e6:.2f} are left of what "
                 "the run and what is asked of it may cost",
                 type="CostLimit",
                 non_retryable=True,
@@ -138,18 +138,18 @@ class Revision:
                 type="NoModel",
                 non_retryable=True,
             )
-        new, notes = await self._new_works(plan.searches)
-        names = tuple(f"{ref.title} ({ref.evidence_id})" for ref in new)
+        new_works, notes = await self._new_works(plan.searches)
+        names = tuple(f"{ref.title} ({ref.evidence_id})" for ref in new_works)
         revised = await self._think(REVISE, plan.revise.replace(by_identifier=names))
-        if new and revised.write is None:
+        if new_works and revised.write is None:
             revised = revised.replace(write=Wanted(question=plan.question))
         draft, works = SectionDraft(), tuple[EvidenceRef, ...]()
         if revised.write is not None:
             about = {"question": revised.write.question, "background": self.asked.text}
             context = fields_of(StepContext, plan.revise) | about
             step = WriteInput(**context, section_id=revised.write.section or "new")
-            left = [ref for ref in plan.known if ref.evidence_id not in revised.works]
-            works = new or await self._works(step, left, plan.question)
+            refs = [ref for ref in plan.known if ref.evidence_id not in revised.works]
+            works = new_works or await self._works(step, refs, plan.question)
             step = step.replace(evidence=input_refs(works, MAX_WRITER_ITEMS))
             draft = with_ids("new", await self._think(WRITE, step))
         check = VerifyInput(
@@ -161,8 +161,8 @@ class Revision:
         )
         if revised.cannot:
             notes += (revised.cannot,)
-        if refused := len(revised.refused):
-            notes += (f"{plural(refused, 'new wording')} did not pass the checks: the old text stays",)
+        if refused_count := len(revised.refused):
+            notes += (f"{plural(refused_count, 'new wording')} did not pass the checks: the old text stays",)
         if not (revised.touches or notes):
             notes += ("the model names nothing of this report that is to be changed",)
         return RevisionFindings(
@@ -171,12 +171,12 @@ class Revision:
             revised=revised,
             draft=draft,
             verdicts=await self._read(check),
-            new=tuple(new),
+            new=tuple(new_works),
             written_from=tuple(works),
             notes=notes,
         )
 
-    async def _written(self, step: WriteInput, works: Sequence[EvidenceRef]) -> tuple[SectionDraft, Verdicts]:
+    async def _write(self, step: WriteInput, works: Sequence[EvidenceRef]) -> tuple[SectionDraft, Verdicts]:
         step = step.replace(evidence=tuple(works))
         draft = with_ids(step.section_id, await self._think(WRITE, step))
         check = VerifyInput(
@@ -196,7 +196,7 @@ class Revision:
 
         Code says which of the two is meant.
         """
-        ordered = await workflow.execute_activity_method(
+        order = await workflow.execute_activity_method(
             ThinkActivities.order_evidence,
             OrderInput(
                 run_id=step.run_id,
@@ -209,7 +209,7 @@ class Revision:
             **policy.internal_step("which works are near"),
         )
         by_name = {ref.evidence_id: ref for ref in refs}
-        return input_refs((by_name[name] for name in ordered.ids), MAX_WRITER_ITEMS)
+        return input_refs((by_name[name] for name in order.ids), MAX_WRITER_ITEMS)
 
     async def _new_works(
         self, searches: Sequence[RepeatedSearch]
@@ -237,26 +237,26 @@ class Revision:
     async def _think(self, kind: RoleStep[I, O], step: I) -> O:
         """One step of a role, charged to this revision. Raises ActivityError."""
         assert self._prepared is not None
-        choice, paid = choice_of(self._prepared, kind.role), self._asks(kind.role)
+        choice, is_paid = choice_of(self._prepared, kind.role), self._asks(kind.role)
         lineage = workflow.info().first_execution_run_id
-        complete = with_model(step, self._prepared, choice, allowance_of(kind.role, choice), lineage=lineage)
+        full_step = with_model(step, self._prepared, choice, allowance_of(kind.role, choice), lineage=lineage)
 
         async def attempt() -> "StepAnswer[O]":
             answer: StepAnswer[O] = await workflow.execute_activity(
                 kind.activity,
-                complete,
+                full_step,
                 result_type=kind.answer,
                 **policy.model_call(
-                    None, f"{kind.role}: {policy.shorten(self.asked.text, 60)}", streams=paid
+                    None, f"{kind.role}: {policy.shorten(self.asked.text, 60)}", streams=is_paid
                 ),
             )
             return answer
 
-        charged = await retry_on_worker_loss(attempt)
-        self._usage = self._usage + charged.usage
-        if paid and charged.model not in self._models:
-            self._models.append(charged.model)
-        return charged.output
+        result = await retry_on_worker_loss(attempt)
+        self._usage = self._usage + result.usage
+        if is_paid and result.model not in self._models:
+            self._models.append(result.model)
+        return result.output
 
 
 @workflow.defn(sandboxed=False)
@@ -274,14 +274,14 @@ class RefreshReport:
             pubmed = await ask_pubmed(plan.check, plan.pubmed_queue, PUBMED_SECONDS)
         works = [ref for _, refs in answers for ref in refs]
         merged = merge(plan.known, works, "")
-        new = {ref.evidence_id: ref for ref in merged.refs if ref.evidence_id in set(merged.new_ids)}
+        refs = {ref.evidence_id: ref for ref in merged.refs if ref.evidence_id in set(merged.new_ids)}
         return await workflow.execute_activity_method(
             RefreshActivities.keep_refresh,
             RefreshFindings(
                 request=request,
                 at=workflow.now().astimezone(UTC).isoformat(timespec="seconds"),
                 searches=rows(row for row, _ in answers),
-                new=within((NewWork(**fields_of(NewWork, new[name])) for name in merged.new_ids), REFS_ROOM),
+                new=within((NewWork(**fields_of(NewWork, refs[name])) for name in merged.new_ids), REFS_ROOM),
                 pubmed=pubmed,
             ),
             **policy.internal_step("keep what is new"),

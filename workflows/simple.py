@@ -38,12 +38,12 @@ class SimpleResearch(ResearchHandlers):
         research = partial(self.research.research_question, self._execute_step, self._decide)
         return await self.research.run_to_completion(research, self.research.conclude_single_section)
 
-    def _decide(self, happened: LastStep) -> NextStep:
+    def _decide(self, last_step: LastStep) -> NextStep:
         """Decide as every loop does; besides, a judge that gives advice must recommend to synthesize."""
         loop = self.research.state.loop
-        step = decide_next(happened, loop, self.research.context.profile)
-        recommended = loop.judged.recommendation if loop.judged else ""
-        if step.stop != "sufficient_evidence" or recommended != "continue":
+        step = decide_next(last_step, loop, self.research.context.profile)
+        recommendation = loop.judged.recommendation if loop.judged else ""
+        if step.stop != "sufficient_evidence" or recommendation != "continue":
             return step
         if loop.iteration >= loop.max_iterations:
             return step

@@ -38,7 +38,7 @@ MAX_STALLS = 3
 """Rounds without progress after which the plan is made again."""
 MAX_RESETS = 2
 """How often the plan is made again."""
-MAX_TURNS_KEPT = 12
+MAX_TURNS = 12
 
 
 class TeamState(PartState, defer_build=True):
@@ -61,7 +61,7 @@ class TeamState(PartState, defer_build=True):
         return self.turns[-1] if self.turns else None
 
     def with_turn(self, turn: TeamTurn) -> "TeamState":
-        return self.model_copy(update={"turns": [*self.turns, turn][-MAX_TURNS_KEPT:]})
+        return self.model_copy(update={"turns": [*self.turns, turn][-MAX_TURNS:]})
 
 
 class Turn(Frozen):
@@ -81,8 +81,8 @@ def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep
     last = team.last.member if team.last else None
     if last == "searcher" and all_failed(loop.statuses):
         return write("all_sources_failed", "every search of this round failed")
-    current = not loop.judge_failures and not loop.unread_steering
-    if last == "judge" and current and (stop := may_stop(profile, loop.judged, loop.gained)):
+    is_current = not loop.judge_failures and not loop.unread_steering
+    if last == "judge" and is_current and (stop := may_stop(profile, loop.judged, loop.gained)):
         return stop
     if team.resets > MAX_RESETS:
         return write(
@@ -95,11 +95,11 @@ def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep
 
 def apply_ledger(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[TeamState, Turn]:
     """Return the state after the manager's decision, and the turn that follows from it."""
-    early = ledger.satisfied or ledger.next_speaker == "reporter"
-    brought_nothing = team.last is not None and not team.last.new
-    stalled = early or ledger.looping or not ledger.progress or brought_nothing
-    stalls = team.stalls + 1 if stalled else max(team.stalls - 1, 0)
-    after = team.model_copy(
+    is_early = ledger.satisfied or ledger.next_speaker == "reporter"
+    has_nothing_new = team.last is not None and not team.last.new
+    is_stalled = is_early or ledger.looping or not ledger.progress or has_nothing_new
+    stalls = team.stalls + 1 if is_stalled else max(team.stalls - 1, 0)
+    new_team = team.model_copy(
         update={
             "plan": ledger.plan,
             "stalls": stalls,
@@ -109,9 +109,9 @@ def apply_ledger(ledger: TeamLedger, team: TeamState, loop: LoopState) -> tuple[
         }
     )
     if stalls >= MAX_STALLS:
-        reset = {"stalls": 0, "resets": team.resets + 1, "replan": True, "plan": ()}
-        return after.model_copy(update=reset), Turn(member=None)
-    return after, _turn(ledger, team, loop)
+        changes = {"stalls": 0, "resets": team.resets + 1, "replan": True, "plan": ()}
+        return new_team.model_copy(update=changes), Turn(member=None)
+    return new_team, _turn(ledger, team, loop)
 
 
 def _turn(ledger: TeamLedger, team: TeamState, loop: LoopState) -> Turn:
@@ -119,24 +119,24 @@ def _turn(ledger: TeamLedger, team: TeamState, loop: LoopState) -> Turn:
 
     What the manager wrote for one member is not given to another.
     """
-    named, fitting = ledger.next_speaker, _fitting(loop)
-    last_round = loop.iteration >= loop.max_iterations
-    left_unjudged = loop.unjudged > 0 and (last_round or (team.last is not None and not team.last.new))
-    if left_unjudged and named != "judge":
+    choice, busy = ledger.next_speaker, _busy_member(loop)
+    is_last_round = loop.iteration >= loop.max_iterations
+    has_unjudged = loop.unjudged > 0 and (is_last_round or (team.last is not None and not team.last.new))
+    if has_unjudged and choice != "judge":
         return Turn(member="judge", overruled="not_judged")
-    if not named:
-        return Turn(member=fitting, instruction=ledger.instruction, overruled="nobody_named")
-    if named == "reporter":
-        return Turn(member=fitting, overruled="not_sufficient")
-    idle = (named == "judge" and not loop.unjudged) or (named == "hypothesizer" and not loop.evidence)
-    if named == "analyst":
-        idle = loop.judged is None or not loop.judged.relevant
-    if idle:
-        return Turn(member=fitting, overruled="nothing_to_work_on")
-    return Turn(member=named, instruction=ledger.instruction)
+    if not choice:
+        return Turn(member=busy, instruction=ledger.instruction, overruled="nobody_named")
+    if choice == "reporter":
+        return Turn(member=busy, overruled="not_sufficient")
+    is_idle = (choice == "judge" and not loop.unjudged) or (choice == "hypothesizer" and not loop.evidence)
+    if choice == "analyst":
+        is_idle = loop.judged is None or not loop.judged.relevant
+    if is_idle:
+        return Turn(member=busy, overruled="nothing_to_work_on")
+    return Turn(member=choice, instruction=ledger.instruction)
 
 
-def _fitting(loop: LoopState) -> Member:
+def _busy_member(loop: LoopState) -> Member:
     """Return the member that has something to work on.
 
     The judge while evidence is not judged, else the searcher.
@@ -171,7 +171,7 @@ class Team(RunPart):
     def team(self) -> TeamState:
         return self.state.part(TeamState)
 
-    def decide(self, happened: LastStep) -> NextStep:
+    def decide(self, last_step: LastStep) -> NextStep:
         return decide_round(self.state.loop, self.team, self.context.profile)
 
     async def execute_round(self, step: NextStep) -> LastStep:
@@ -196,20 +196,20 @@ class Team(RunPart):
             overruled=turn.overruled,
         )
         result, new = await self._execute_turn(turn.member, turn.instruction)
-        done = TeamTurn(
+        team_turn = TeamTurn(
             round=state.loop.iteration,
             member=turn.member,
             instruction=turn.instruction,
             result=result,
             new=new,
         )
-        state.set_part(team.with_turn(done))
+        state.set_part(team.with_turn(team_turn))
         return "observe"
 
     async def _ask_manager(self) -> TeamLedger:
         run, state, team = self.run, self.state, self.team
         run.events.set_phase("planning", f"the manager plans round {state.loop.iteration}")
-        judged = state.loop.judged
+        assessment = state.loop.judged
         step = ManagerInput(
             **run.context.step_inputs(facts=()),  # they are a field of their own
             round=state.loop.iteration,
@@ -220,8 +220,8 @@ class Team(RunPart):
             turns=tuple(team.turns),
             found=len(state.evidence.refs),
             unjudged=state.loop.unjudged,
-            judged_gaps=judged.gaps if judged else (),
-            judged_reasons=_reasons(judged) if judged else "",
+            judged_gaps=assessment.gaps if assessment else (),
+            judged_reasons=_reasons(assessment) if assessment else "",
             judgements=within(run.judging.judgements(), JUDGEMENTS_ROOM),
             titles={ref.evidence_id: ref.title for ref in state.evidence.ranked_refs[:MAX_TITLES]},
             hypotheses=tuple(state.part(CandidatesState).hypotheses),
@@ -242,14 +242,14 @@ class Team(RunPart):
         The analyst where effects are analysed, and the specialists that have a source of their own here.
         """
         run = self.run
-        offered = {s.info.name for s in run.context.prepared.sources if s.enabled}
+        names = {s.info.name for s in run.context.prepared.sources if s.enabled}
         specialists = specialists_of(run.context.profile).values()
         return {
             **{name: does for name, does in MEMBERS.items() if name != "analyst" or run.request.analyse},
             **{
                 specialist.name: specialist.does
                 for specialist in specialists
-                if offered.intersection(specialist.sources)
+                if names.intersection(specialist.sources)
             },
         }
 
@@ -292,8 +292,8 @@ class Team(RunPart):
         await self.run.judging.judge()
         if loop.judge_failures or loop.judged is None:
             return "the judge did not answer", False
-        sure = loop.judged.confidence
-        text = "looked through" if sure is None else f"confidence {sure:.2f}"
+        confidence = loop.judged.confidence
+        text = "looked through" if confidence is None else f"confidence {confidence:.2f}"
         return f"{text}; {len(loop.judged.gaps)} gaps", True
 
     async def conclude(self, stop: StopReason) -> Outcome:
@@ -308,9 +308,9 @@ class Team(RunPart):
         return await self.run.conclude_single_section(stop)
 
 
-def _reasons(judged: JudgeAssessment) -> str:
-    scored = (f"{name}: {why}" for name, why in judged.score_reasons.items())
-    return "; ".join(filter(None, (judged.reasoning, *scored)))
+def _reasons(assessment: JudgeAssessment) -> str:
+    scores = (f"{name}: {reason}" for name, reason in assessment.score_reasons.items())
+    return "; ".join(filter(None, (assessment.reasoning, *scores)))
 
 
 @workflow.defn(sandboxed=False)

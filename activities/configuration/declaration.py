@@ -78,22 +78,22 @@ class Key:
 _KEY = frozenset(field.name for field in fields(Key))
 
 
-def setting(help: str, **named: Any) -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
+def setting(help: str, **options: Any) -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
     """Return the field of a setting, with what `Key` has.
 
     Bounds, alias and default are as in pydantic's `Field`, but the default is None where none is given.
     """
-    settings = {name: value for name, value in named.items() if name not in _KEY}
-    made = Field(**settings if "default_factory" in settings else {"default": None} | settings)
-    made.metadata.append(Key(help, **{name: value for name, value in named.items() if name in _KEY}))
-    return made
+    settings = {name: value for name, value in options.items() if name not in _KEY}
+    field = Field(**settings if "default_factory" in settings else {"default": None} | settings)
+    field.metadata.append(Key(help, **{name: value for name, value in options.items() if name in _KEY}))
+    return field
 
 
 def option(help: str, flag: str | Literal[True] = True, unit: str = "") -> Any:  # noqa: A002, ANN401 - as pydantic's `Field`
     """Return the help of an option that is no setting; its flag, where its name does not say it."""
-    made = Field(description=help)
-    made.metadata.append(Key(help, flag=flag, unit=unit))
-    return made
+    field = Field(description=help)
+    field.metadata.append(Key(help, flag=flag, unit=unit))
+    return field
 
 
 def declared(fields: Mapping[str, FieldInfo]) -> dict[str, Key]:

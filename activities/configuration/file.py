@@ -57,10 +57,10 @@ def _provider(value: object) -> object:
     return None
 
 
-def _always(what: str) -> Callable[[object], object]:
+def _always(subject: str) -> Callable[[object], object]:
     def convert(value: object) -> object:
         if value is not True:
-            raise ValueError(f"{what} are part of every report and cannot be left out")
+            raise ValueError(f"{subject} are part of every report and cannot be left out")
         return None
 
     return convert
@@ -86,12 +86,12 @@ def sections(fields: Mapping[str, FieldInfo]) -> dict[str, dict[str, FileKey]]:
     `[sources.NAME]` and `[tools.NAME]` have the keys of SOURCE_KEYS.
     """
     by_section: dict[str, dict[str, FileKey]] = {}
-    named = {
+    keys = {
         place: FileKey(name)
         for name, key in declared(fields).items()
         for place in filter(None, (key.place(name), *key.also))
     }
-    for place, key in {**named, **_OTHER}.items():
+    for place, key in {**keys, **_OTHER}.items():
         section, _, name = place.rpartition(".")
         by_section.setdefault(section, {})[name] = key
     return by_section
@@ -170,7 +170,7 @@ def _check_dots(path: Path, text: str) -> None:
 class _Reader:
     def __init__(self, path: Path, fields: Mapping[str, FieldInfo]) -> None:
         self._path = path
-        self._known = fields
+        self._fields = fields
         self._sections = sections(fields)
         self._values: dict[str, object] = {}
         self._places: dict[str, str] = {}
@@ -225,22 +225,22 @@ class _Reader:
                 self._apply(self._sections[section][name], value, where)
             case _ if outer:
                 raise self._error(where, f"there is no such key{self._nearest_in(section, name)}")
-            case _ if name in self._known:
+            case _ if name in self._fields:
                 self._set(name, value, where)
             case _ if name.endswith("_url") and isinstance(value, str):
                 self._source(name.removesuffix("_url"), "url", value, where)
             case _:
                 sections = [section for section in self._sections if "." not in section]
-                self._expect(name, [*sections, *self._tables, *self._known], where)
+                self._expect(name, [*sections, *self._tables, *self._fields], where)
 
     def _leave_out_disabled(self) -> None:
         """Leave out the engines of the older format's tool "web" that were not chosen."""
-        chosen = self._values.get("default_sources")
-        if isinstance(chosen, list):
+        names = self._values.get("default_sources")
+        if isinstance(names, list):
             disabled = {
                 name for name, keys in self._tables["sources"].items() if keys.get("enabled") is False
             }
-            self._values["default_sources"] = [name for name in chosen if name not in disabled]
+            self._values["default_sources"] = [name for name in names if name not in disabled]
 
     def _expect(self, name: str, keys: Collection[str], where: tuple[str, ...]) -> None:
         """Refuse a key that is not known, with the nearest. Raises ConfigError."""
@@ -280,9 +280,9 @@ class _Reader:
 
     def _nearest_in(self, section: str, name: str) -> str:
         """Hint at where this very key belongs, or at the nearest key of all there are."""
-        section_keys, places = self._sections[section], dict.fromkeys(self._known, "above the first section")
-        for other, keys in reversed(self._sections.items()):
-            places |= {key: f"in [{other}]" for key, key_setting in keys.items() if not key_setting.refused}
+        section_keys, places = self._sections[section], dict.fromkeys(self._fields, "above the first section")
+        for heading, keys in reversed(self._sections.items()):
+            places |= {key: f"in [{heading}]" for key, key_setting in keys.items() if not key_setting.refused}
         if place := places.get(name):
             return f"; it belongs {place}"
         match = closest(name, {*places, *section_keys})
@@ -291,12 +291,12 @@ class _Reader:
         return f"; did you mean {match} {places[match]}?"
 
     def _place(self, where: tuple[str, ...]) -> str:
-        return f"{self._path} {_written(where)}"
+        return f"{self._path} {_in_words(where)}"
 
     def _error(self, where: tuple[str, ...], message: str) -> ConfigError:
         return ConfigError(f"{self._place(where)}: {message}")
 
 
-def _written(where: tuple[str, ...]) -> str:
+def _in_words(where: tuple[str, ...]) -> str:
     *section, key = where
     return f"[{'.'.join(section)}] {key}" if section else key

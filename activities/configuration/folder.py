@@ -29,7 +29,7 @@ ADDED = ("approve", "disabled_sources")
 _NAME = re.compile(r"[\w-]+")
 
 
-def allowed(settings: FileSettings, folder: Path, fields: Mapping[str, FieldInfo]) -> FileSettings:
+def allowed_part(settings: FileSettings, folder: Path, fields: Mapping[str, FieldInfo]) -> FileSettings:
     """Return the part of a file that holds without trust. What was left out is named in `ignored`."""
     keys = declared(fields)
     values = {
@@ -68,15 +68,15 @@ def _is_inside(value: str, folder: Path) -> bool:
 
 def _holds(name: str, values: Mapping[str, object]) -> bool:
     """Whether a setting, with a dotted name inside a table, is among the values."""
-    inside: object = values
+    value: object = values
     for part in name.split("."):
-        if not isinstance(inside, Mapping) or part not in inside:
+        if not isinstance(value, Mapping) or part not in value:
             return False
-        inside = inside[part]
+        value = value[part]
     return True
 
 
-def over(
+def overlay(
     base: FileSettings, other: FileSettings, fields: Mapping[str, FieldInfo], *, narrow: bool
 ) -> FileSettings:
     """Return the user's own file with another one over it.
@@ -149,18 +149,18 @@ def user_home() -> Path:
 
 
 def is_trusted(path: Path, data: bytes) -> bool:
-    return _trusted().get(_name(path)) == hashlib.sha256(data).hexdigest()
+    return _trusted_files().get(_name(path)) == hashlib.sha256(data).hexdigest()
 
 
 def trust(path: Path, data: bytes) -> None:
     """Trust a file with this content, in place of what it held before. Raises OSError."""
     from activities.private_files import write_whole  # not for `--help`: it takes a while
 
-    files = {**_trusted(), _name(path): hashlib.sha256(data).hexdigest()}
+    files = {**_trusted_files(), _name(path): hashlib.sha256(data).hexdigest()}
     write_whole(_list_file(), json.dumps(files, indent=1, sort_keys=True).encode())
 
 
-def _trusted() -> dict[str, str]:
+def _trusted_files() -> dict[str, str]:
     try:
         files = json.loads(_list_file().read_bytes())
     except (OSError, ValueError):

@@ -41,14 +41,14 @@ LENGTHS = {
 }
 
 
-def faults_of(error: ValidationError, whole: str, keys: Collection[str] = ()) -> str:
+def faults_of(error: ValidationError, subject: str, keys: Collection[str] = ()) -> str:
     """`columns.0: it is missing`: what pydantic refuses, on one line.
 
-    `whole` names the thing itself, where a fault is of all of it; `keys`: those that there are.
+    `subject` names the thing itself, where a fault is of all of it; `keys`: those that there are.
     """
     faults = by_place(error.errors(include_url=False))
     return "; ".join(
-        f"{place or whole}: {worded(errors, keys)}"
+        f"{place or subject}: {in_words(errors, keys)}"
         for place, errors in faults.items()
         if not any(inner.startswith(f"{place}.") for inner in faults)  # a list is too short without it
     )
@@ -57,12 +57,12 @@ def faults_of(error: ValidationError, whole: str, keys: Collection[str] = ()) ->
 def keys_of(model: type[BaseModel]) -> list[str]:
     """Return the keys of a file that a model describes, those of its tables as well."""
 
-    def tables(of: object) -> Iterator[type[BaseModel]]:
-        if isinstance(of, type) and issubclass(of, BaseModel):
-            yield of
-            for field in of.model_fields.values():
+    def tables(annotation: object) -> Iterator[type[BaseModel]]:
+        if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+            yield annotation
+            for field in annotation.model_fields.values():
                 yield from tables(field.annotation)
-        for part in get_args(of):
+        for part in get_args(annotation):
             yield from tables(part)
 
     return sorted({key for table in tables(model) for key in table.model_fields})
@@ -78,36 +78,36 @@ def by_place(errors: Iterable[ErrorDetails]) -> dict[str, list[ErrorDetails]]:
     return faults
 
 
-def worded(errors: Sequence[ErrorDetails], keys: Collection[str] = ()) -> str:
+def in_words(errors: Sequence[ErrorDetails], keys: Collection[str] = ()) -> str:
     """Return what is wrong with a value, with the nearest name where one of several had to be given.
 
     `keys`: those that there are where it stands.
     """
     first = errors[0]
     kind, value = first["type"], first["input"]
-    shown = _short(repr(value))
+    text = _short(repr(value))
     if kind == "literal_error":
         choices = [
             name for error in errors for name in _QUOTED.findall(error.get("ctx", {}).get("expected", ""))
         ]
-        return f"{shown} is not known{nearest(_short(str(value)), choices)}"
+        return f"{text} is not known{nearest(_short(str(value)), choices)}"
     if kind == "union_tag_invalid":
-        tag, known = first["ctx"]["tag"], _QUOTED.findall(first["ctx"]["expected_tags"])
-        return f"the type {_short(repr(tag))} is not known{nearest(_short(tag), known)}"
+        tag, tags = first["ctx"]["tag"], _QUOTED.findall(first["ctx"]["expected_tags"])
+        return f"the type {_short(repr(tag))} is not known{nearest(_short(tag), tags)}"
     if kind == "extra_forbidden":
         names: Collection[str] = SourceFilters.model_fields if first["loc"][-2:-1] == ("filters",) else keys
         return f"there is no such key{nearest(str(first['loc'][-1]), names) if names else ''}"
     if kind in KINDS:
-        return KINDS[kind].format(value=shown)
+        return KINDS[kind].format(value=text)
     if kind in BOUNDS:
         (limit,) = first["ctx"].values()
         bound = f"{limit:,}" if isinstance(limit, int) else f"{limit:g}"
         return f"{_short(str(value))} is {BOUNDS[kind]} {bound}"
     if kind in LENGTHS:
-        one, many, end, limit = LENGTHS[kind]
-        return f"it has {counted(len(value), one, many)}; the {end} is {first['ctx'][limit]:,}"
+        singular, plural, end, limit = LENGTHS[kind]
+        return f"it has {counted(len(value), singular, plural)}; the {end} is {first['ctx'][limit]:,}"
     if kind == "string_pattern_mismatch":
-        return f"{shown} is not of the form {first['ctx']['pattern']}"
+        return f"{text} is not of the form {first['ctx']['pattern']}"
     return first["msg"].removeprefix("Value error, ")
 
 

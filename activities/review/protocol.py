@@ -18,7 +18,7 @@ from pydantic import (
 )
 
 from activities.configuration.declaration import nearest
-from activities.configuration.wording import keys_of, worded
+from activities.configuration.wording import in_words, keys_of
 from activities.contracts.effects import Measure
 from activities.contracts.errors import DeterminatorError
 from activities.contracts.evidence import Frozen
@@ -262,7 +262,7 @@ def _first_fault(error: ValidationError) -> str:
         return f"`{where}` is no key of a protocol{nearest(place[-1], KEYS)}"
     if fault["type"] == "missing":
         return f"`{where}` is missing; `determinator review draft` shows a whole protocol"
-    return f"`{where}`: {worded([fault])}"
+    return f"`{where}`: {in_words([fault])}"
 
 
 KEYS = keys_of(Protocol)

@@ -10,7 +10,7 @@ from pydantic import TypeAdapter, ValidationError
 from pydantic.fields import FieldInfo
 
 from activities.configuration.declaration import Key, declared, flag_of
-from activities.configuration.wording import worded
+from activities.configuration.wording import in_words
 from activities.settings import Settings
 from client.cli.common import Filled, duration
 from client.runs.options import FIELDS, KEYS, OWN
@@ -91,7 +91,7 @@ class Declared(Filled):
         try:
             return TypeAdapter(kind).validate_python(result)
         except ValidationError as error:
-            self.fail(worded(error.errors()), param, ctx)
+            self.fail(in_words(error.errors()), param, ctx)
 
 
 def _kind(field: FieldInfo) -> Any:  # noqa: ANN401 - a type or a form of one

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import ValidationError
 
-from activities.configuration.wording import worded
+from activities.configuration.wording import in_words
 from activities.contracts.evidence import Filters, ModelChoice
 from activities.credentials import without_credentials
 from activities.proxies import is_here
@@ -36,7 +36,7 @@ def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
         try:
             Settings.__pydantic_validator__.validate_assignment(result, name, value)
         except ValidationError as error:
-            raise BadInput(f"`{name}`: {worded(error.errors(include_url=False))}") from error
+            raise BadInput(f"`{name}`: {in_words(error.errors(include_url=False))}") from error
     return result
 
 

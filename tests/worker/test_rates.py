@@ -25,7 +25,7 @@ from activities.sources.http.rate_limiter import RateLimiter
 from activities.sources.pubmed import PubMed
 from tests.replay import ReplayServer
 from tests.worker.fleet import busiest_second, fleet, slow_ncbi
-from worker.rate_gate_holder import gate_activities, keep_gates, start_gate, to_its_end
+from worker.rate_gate_holder import gate_activities, keep_gates, run_to_end, start_gate
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate, gate_id
 
 pytestmark = [pytest.mark.invariant, pytest.mark.timeout(600)]
@@ -71,7 +71,7 @@ async def test_a_holder_that_is_cancelled_while_it_ends_ends_all_the_same() -> N
 
     async def hold() -> None:
         with limiter.under_lease():
-            await to_its_end(ended.wait())  # type: ignore[arg-type]  # what it returns does not matter here
+            await run_to_end(ended.wait())  # type: ignore[arg-type]  # what it returns does not matter here
 
     holding = asyncio.create_task(hold())
     for _ in range(2):

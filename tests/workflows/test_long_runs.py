@@ -18,7 +18,7 @@ from tests.workflows.conftest import TEST_SERVER, Run, Stage, a_request, a_worke
 from tests.workflows.fakes import Fakes
 from tests.workflows.histories import id_of
 from tests.workflows.script import PROFILE, takes
-from workflows.messages import STEERING_KEPT
+from workflows.messages import MAX_STEERING
 from workflows.rate_gate import HOLD_GATE, GateTerms, RateGate
 from workflows.state import MAX_PLAIN_BYTES, RunState
 from workflows.types import PlanView
@@ -71,7 +71,7 @@ async def test_a_gate_and_its_time_out_survive_continuing_as_new(stage: Stage) -
             await run.handle.signal("steer", {"text": f"day {day}"})
     waiting = await run.until(lambda p: p.waiting_for == "plan")
     assert waiting.budget.elapsed_seconds < 60
-    assert (len(waiting.steering), waiting.steering[-1]) == (STEERING_KEPT, "day 7")
+    assert (len(waiting.steering), waiting.steering[-1]) == (MAX_STEERING, "day 7")
     outcome = await run.outcome()
     assert await runs_of(stage, run) >= 2
     assert outcome.stop_reason == "sufficient_evidence"

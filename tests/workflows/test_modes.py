@@ -23,8 +23,8 @@ from workflows.modes import (
     TABLE,
     Available,
     ModeInfo,
-    left_out,
-    offered,
+    modes_for_auto,
+    reason_against,
     refusal,
 )
 from workflows.types import ResearchRequest
@@ -80,22 +80,24 @@ def test_what_a_mode_needs_and_lacks_is_named(monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_auto_is_offered_no_mode_that_lacks_what_it_works_best_with() -> None:
-    poor = offered(Available(sources=True, model=False))
+    poor = modes_for_auto(Available(sources=True, model=False))
     assert set(poor) == set(MODES) - {"team", "graph"}
-    assert [left_out(MODES[name], Available(sources=True, model=False)) for name in ("team", "graph")] == [
+    assert [
+        reason_against(MODES[name], Available(sources=True, model=False)) for name in ("team", "graph")
+    ] == [
         REASONS["manager_model"],
         REASONS["graph"],
     ]
-    assert set(offered(EVERYTHING)) == set(MODES)
+    assert set(modes_for_auto(EVERYTHING)) == set(MODES)
     assert "iterative" in poor
 
 
 def test_a_small_budget_keeps_auto_from_the_modes_that_want_more() -> None:
     small = Available(sources=True, model=True, manager_model=True, graph=True, tokens=20_000)
-    assert set(offered(small)) == {info.name for info in TABLE if info.least_tokens <= 20_000}
-    assert left_out(MODES["deep"], small)
+    assert set(modes_for_auto(small)) == {info.name for info in TABLE if info.least_tokens <= 20_000}
+    assert reason_against(MODES["deep"], small)
     # without a model nothing is paid, so the token limit does not matter
-    assert "deep" in offered(Available(sources=True, model=False, tokens=0))
+    assert "deep" in modes_for_auto(Available(sources=True, model=False, tokens=0))
 
 
 @pytest.mark.parametrize("mode", [AUTO, *MODES])
@@ -120,7 +122,7 @@ async def test_auto_asks_the_query_parser_to_choose_among_what_is_available(stag
     steps = [call.step for call in stage.fakes.of("query_parser")]
     given = [step.modes for step in steps if isinstance(step, ParseQueryInput)]
     has = Available(sources=True, model=True, manager_model=True, tokens=30_000)
-    assert given == [offered(has), {}]
+    assert given == [modes_for_auto(has), {}]
 
 
 @pytest.mark.parametrize(("effort", "team"), [("normal", True), ("small", False)])

@@ -23,7 +23,7 @@ from tests.workflows.fakes import Fakes
 from worker.build import BUGS
 from worker.daemon import end_stuck_runs
 from workflows.handlers import ResearchHandlers
-from workflows.messages import Declared
+from workflows.messages import Declaration
 from workflows.steps.judging import JudgeSteps
 from workflows.types import Outcome
 
@@ -131,7 +131,7 @@ async def test_a_message_that_stops_a_run_is_left_out_of_its_end(
 ) -> None:
     read = ResearchHandlers._read_signal
 
-    def breaks(self: ResearchHandlers, signal: Declared, *rest: Any) -> Any:
+    def breaks(self: ResearchHandlers, signal: Declaration, *rest: Any) -> Any:
         if signal.name == "steer":
             raise BufferError("a text that nothing can read")
         return read(self, signal, *rest)

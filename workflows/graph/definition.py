@@ -228,9 +228,9 @@ class Edge(Part):
         """Accept a single condition without a list, and leave out `type` where `when` says it."""
         if not isinstance(data, dict) or "when" not in data:
             return data
-        when = data["when"]
-        several = when if isinstance(when, list | tuple) else [when]
-        return {"type": "conditional" if several else "sequential", **data, "when": several}
+        condition = data["when"]
+        conditions = condition if isinstance(condition, list | tuple) else [condition]
+        return {"type": "conditional" if conditions else "sequential", **data, "when": conditions}
 
 
 class GraphDefinition(Part):
@@ -269,10 +269,10 @@ class GraphDefinition(Part):
         for edge in self.leaving(name):
             if edge.type != "parallel":
                 continue
-            branch, at = list[str](), edge.target
-            while at is not None and at not in branch:
-                branch.append(at)
-                at = self.following(at)  # type: ignore[assignment]  # None ends the loop
+            branch, node = list[str](), edge.target
+            while node is not None and node not in branch:
+                branch.append(node)
+                node = self.following(node)  # type: ignore[assignment]  # None ends the loop
             paths.append(tuple(branch))
         return tuple(paths)
 
@@ -285,14 +285,14 @@ class GraphDefinition(Part):
 
         Raises KeyError when none can be reached, which validation excludes.
         """
-        seen, level = [name], [name]
+        visited, level = [name], [name]
         while level:
             for at in level:
                 if self.is_exit(at):
                     return at
-            ahead = dict.fromkeys(edge.target for at in level for edge in self.leaving(at))
-            level = [target for target in ahead if target not in seen]
-            seen += level
+            targets = dict.fromkeys(edge.target for at in level for edge in self.leaving(at))
+            level = [target for target in targets if target not in visited]
+            visited += level
         raise KeyError(name)
 
 

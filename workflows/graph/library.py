@@ -9,7 +9,7 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from activities.configuration.wording import worded
+from activities.configuration.wording import in_words
 from activities.plugins import points
 from workflows.graph.definition import MAX_PROMPT_CHARS, GraphDefinition
 from workflows.graph.validation import GraphError, Problem, problems, unknown_parts
@@ -143,7 +143,7 @@ def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
         shown = words or [d for d in errors if d["type"] not in OTHER_TYPE] or errors
         if shown is errors and any(key[: len(where)] == where for key in places if key != where):
             continue  # it is of another type, and what is wrong with that is said
-        message = worded(shown)
+        message = in_words(shown)
         match where:
             case ("nodes", name, *parts):
                 keys = ".".join(parts)

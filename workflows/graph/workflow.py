@@ -70,10 +70,10 @@ def stop_at_exit(facts: Facts) -> StopReason:
         return "sufficient_evidence"
     if facts.last == "search" and facts.new_evidence == 0:
         return "no_new_evidence"
-    nothing_left = (facts.last == "evaluate_gaps" and facts.gaps == 0) or (
+    has_nothing_left = (facts.last == "evaluate_gaps" and facts.gaps == 0) or (
         facts.last == "select_tools" and facts.tasks == 0
     )
-    return "searched_out" if nothing_left else "max_iterations_reached"
+    return "searched_out" if has_nothing_left else "max_iterations_reached"
 
 
 @workflow.defn(sandboxed=False)
@@ -134,11 +134,11 @@ class GraphResearch(ResearchHandlers):
             if self.research.context.history_is_long() and self._walk.visited:
                 await self.research.context.continue_as_new()
             try:
-                following = await self._visit(self._walk.at)
+                next_node = await self._visit(self._walk.at)
             except OutOfBudget as error:
                 self.research.state.loop.refused = error.reason
             else:
-                self._walk.at = following or self._walk.at
+                self._walk.at = next_node or self._walk.at
 
     async def _check(self) -> None:
         """Check the graph of the request, or get the built-in one.
@@ -164,12 +164,12 @@ class GraphResearch(ResearchHandlers):
             return write(self._loops.results.overall_stop(), "every section has been researched")
         stop = must_stop(state.loop)
         if stop is None and at_exit:
-            judged = may_stop(self.research.context.profile, state.loop.judged, state.loop.gained)
-            reason = judged.stop if judged and judged.stop else stop_at_exit(self._facts())
+            ending = may_stop(self.research.context.profile, state.loop.judged, state.loop.gained)
+            reason = ending.stop if ending and ending.stop else stop_at_exit(self._facts())
             return write(reason, f"{walk.at} is an exit of the graph")
-        return stop or self._spent(walk.at)
+        return stop or self._budget_stop(walk.at)
 
-    def _spent(self, name: str) -> NextStep | None:
+    def _budget_stop(self, name: str) -> NextStep | None:
         """Whether the budget of a node is used up: of a decision, or of iterations."""
         node, loop = self._definition.nodes[name], self.research.state.loop
         limit = write("max_iterations_reached", f"the budget of {name} is used up")
@@ -183,7 +183,7 @@ class GraphResearch(ResearchHandlers):
 
     def _facts(self) -> Facts:
         research, state, loop = self.research, self.research.state, self.research.state.loop
-        judged, budget, now = loop.judged, research.context.budget, research.context.now()
+        assessment, budget, now = loop.judged, research.context.budget, research.context.now()
         tokens, cost = budget.free_amount("tokens"), budget.free_amount("cost_microusd")
         seconds = research.context.research_seconds()
         return Facts(
@@ -197,8 +197,8 @@ class GraphResearch(ResearchHandlers):
             evidence=len(state.evidence.refs),
             searches=len(state.evidence.searches),
             gaps=len(loop.gaps),
-            confidence=(judged.confidence or 0.0) if judged else 0.0,
-            lowest_score=min(judged.scores.values(), default=0) if judged else 0,
+            confidence=(assessment.confidence or 0.0) if assessment else 0.0,
+            lowest_score=min(assessment.scores.values(), default=0) if assessment else 0,
             hypotheses=len(state.part(CandidatesState).hypotheses),
             tokens_used=budget.used.tokens,
             tokens_left=UNLIMITED if tokens is None else max(tokens, 0),
@@ -206,8 +206,8 @@ class GraphResearch(ResearchHandlers):
             cost_left_usd=UNLIMITED if cost is None else max(cost, 0) / 1e6,
             seconds_used=budget.elapsed(now),
             seconds_left=UNLIMITED if seconds is None else max(seconds, 0.0),
-            judged=judged is not None,
-            sufficient=may_stop(research.context.profile, judged, research.state.loop.gained) is not None,
+            judged=assessment is not None,
+            sufficient=may_stop(research.context.profile, assessment, research.state.loop.gained) is not None,
             all_failed=all_failed(loop.statuses),
             unread_steering=loop.unread_steering > 0,
         )
@@ -267,8 +267,8 @@ class GraphResearch(ResearchHandlers):
                 queries = tuple(state.loop.recommended) or (loop.judged.gaps if loop.judged else ())
         await self.research.steps.read_instructions()
         asked_for = state.people.searches_asked_for
-        searched = dict.fromkeys((*asked_for, *(queries or (self.research.context.question,))))
-        loop.gaps = tuple(searched)[: self.research.request.limits.max_gaps]
+        queries_in_order = dict.fromkeys((*asked_for, *(queries or (self.research.context.question,))))
+        loop.gaps = tuple(queries_in_order)[: self.research.request.limits.max_gaps]
         return f"{len(loop.gaps)} to search for"
 
     async def _begin_iteration(self) -> None:
@@ -305,8 +305,8 @@ class GraphResearch(ResearchHandlers):
                     await research.parts.act("after_judging", use_model=True)
                 if loop.judge_failures or loop.judged is None:
                     return "the judge did not answer"
-                sure = loop.judged.confidence
-                return "looked through" if sure is None else f"confidence {sure:.2f}"
+                confidence = loop.judged.confidence
+                return "looked through" if confidence is None else f"confidence {confidence:.2f}"
             case "hypothesize":
                 new = await research.parts.candidates.form_hypotheses()
                 return f"{new} new hypotheses of {len(state.part(CandidatesState).hypotheses)}"
@@ -337,8 +337,8 @@ class GraphResearch(ResearchHandlers):
     async def _plan(self) -> str:
         """Plan the sections, and wait for approval of the plan if requested."""
         await self._loops.make_plan()
-        approved = await self.research.gates.approval_gate("plan", "the plan waits for approval")
-        self.research.state.loop.rejected = not approved
+        is_approved = await self.research.gates.approval_gate("plan", "the plan waits for approval")
+        self.research.state.loop.rejected = not is_approved
         return plural(len(self.research.context.outline), "section")
 
     async def _execute_parallel(self, name: str, node: ParallelNode) -> str:
@@ -362,7 +362,7 @@ class GraphResearch(ResearchHandlers):
         """Run the branches at the same time and wait for all. Raises OutOfBudget when one of them did."""
         if self.research.state.loop.iteration == 0:
             await self._begin_iteration()
-        refused: list[OutOfBudget] = []
+        refusals: list[OutOfBudget] = []
 
         async def run(branch: tuple[str, ...]) -> None:
             try:
@@ -370,12 +370,12 @@ class GraphResearch(ResearchHandlers):
                     await self.research.gates.checkpoint()
                     await self._visit(member)
             except OutOfBudget as error:
-                refused.append(error)
+                refusals.append(error)
 
         branches = self._definition.branches(name)
         await run_all(run(branch) for branch in branches)
-        if refused:
-            raise refused[0]
+        if refusals:
+            raise refusals[0]
         return f"{len(branches)} branches"
 
     # the end
@@ -390,9 +390,9 @@ class GraphResearch(ResearchHandlers):
                 self._announce(walk.at)
                 walk.record(walk.at, stop)
             walk.running = [walk.at]
-            end = walk.definition.nodes[walk.at]
-            if isinstance(end, AgentNode):
-                self.research.context.prompts["writer"] = end.prompt
+            exit_node = walk.definition.nodes[walk.at]
+            if isinstance(exit_node, AgentNode):
+                self.research.context.prompts["writer"] = exit_node.prompt
         conclude = self._loops.conclude if self._has_sections else self.research.conclude_single_section
         outcome = await conclude(stop)
         walk.running = []

@@ -17,7 +17,7 @@ class ClarificationPart(Part):
     def published(self, cited: Collection[str]) -> object:
         return self.state.part(ClarificationState).readings
 
-    async def ask(self, earlier: Imported | None) -> None:
+    async def ask(self, earlier_run: Imported | None) -> None:
         """Have a model ask back, and wait for its person where one answers.
 
         Without an answer what it assumes holds; a person who rejects it has the question as typed.
@@ -28,7 +28,7 @@ class ClarificationPart(Part):
         if part.clarified is None:
             step = ClarifyInput(
                 **self.context.step_inputs(question=request.question),
-                earlier_question=earlier.question if earlier else "",
+                earlier_question=earlier_run.question if earlier_run else "",
             ).replace(searches_in=())
             try:
                 part.clarified = await self.models.execute(CLARIFY, step)

@@ -26,27 +26,27 @@ class DialoguePart(Part):
 
         A run whose evidence cannot be read goes on without, and its report says so.
         """
-        state, earlier = self.state, self.request.follow_up
+        state, follow_up = self.state, self.request.follow_up
         part = state.part(DialogueState)
-        if earlier is None or part.imported:
+        if follow_up is None or part.imported:
             return None
         part.imported = True
         try:
             imported = await workflow.execute_activity_method(
                 FollowUpActivities.import_evidence,
-                earlier,
-                **policy.internal_step(f"evidence of {policy.shorten(earlier.run_id, 60)}"),
+                follow_up,
+                **policy.internal_step(f"evidence of {policy.shorten(follow_up.run_id, 60)}"),
             )
         except ActivityError as error:
             reason = reason_of(error)
-            self.events.add_limitation("follow_up_missing", run_id=earlier.run_id, reason=reason)
+            self.events.add_limitation("follow_up_missing", run_id=follow_up.run_id, reason=reason)
             return None
-        part.continues = Continued(run_id=earlier.run_id, question=imported.question)
+        part.continues = Continued(run_id=follow_up.run_id, question=imported.question)
         merged = merge(state.evidence.refs, imported.items, "")
         state.evidence.refs = [ref.replace(sections=()) for ref in merged.refs]
         state.evidence.identified += len(imported.items)
         state.loop.unjudged += len(merged.new_ids)
-        items, run_id = len(merged.new_ids), earlier.run_id
+        items, run_id = len(merged.new_ids), follow_up.run_id
         self.events.add_limitation("follow_up", run_id=run_id, items=items)
         self.events.emit("imported", f"{plural(items, 'item')} from {run_id}", run_id=run_id, items=items)
         return imported

@@ -47,20 +47,20 @@ class SectionResearch(RunPart):
         await run.gates.checkpoint()
         run.events.set_phase("planning", "outlining the report")
         assert state.question.parsed is not None
-        question, most = run.context.run_question, run.request.limits.max_sections
+        question, limit = run.context.run_question, run.request.limits.max_sections
         step = PlanInput(
             **run.context.step_inputs(),
             parsed=state.question.parsed,
             sources=run.searches.sources(),
-            max_sections=most,
+            max_sections=limit,
         )
         try:
             plan = await run.models.execute(PLAN, step)
         except OutOfBudget as error:
-            spent = "time" if error.reason == "timeout" else "budget"
-            run.events.add_limitation("planned_without_model", used_up=spent)
+            resource = "time" if error.reason == "timeout" else "budget"
+            run.events.add_limitation("planned_without_model", used_up=resource)
             plan = await run.models.execute(PLAN, step, use_model=False)
-        outline = plan.report_outline[:most] or (ReportPlanSection(title=UNPLANNED, key_question=question),)
+        outline = plan.report_outline[:limit] or (ReportPlanSection(title=UNPLANNED, key_question=question),)
         run.context.adopt_plan(
             ReportPlan(
                 report_title=plan.report_title or question,
@@ -86,11 +86,11 @@ class SectionResearch(RunPart):
             state.sections.progress.setdefault(
                 section.id, SectionProgress(id=section.id, title=section.title)
             )
-        waiting = [section for section in outline if section.id not in state.sections.findings]
+        sections = [section for section in outline if section.id not in state.sections.findings]
         run.models.reserve_for_writing()
-        self.sections.divide_budget(len(waiting))
+        self.sections.divide_budget(len(sections))
         slots = asyncio.Semaphore(run.request.limits.max_parallel_sections)
-        tasks = [asyncio.create_task(self._research(section, slots)) for section in waiting]
+        tasks = [asyncio.create_task(self._research(section, slots)) for section in sections]
         try:
             await workflow.wait(tasks, return_when=asyncio.FIRST_EXCEPTION)
         except asyncio.CancelledError:
@@ -133,8 +133,8 @@ class SectionResearch(RunPart):
         if self.state.draft.edited is None:
             await self.drafting.boundary(use_model)
         writing, names = self.run.writing, [section.id for section in self.context.outline]
-        beside = self.run.parts.beside_writing(use_model)
-        await run_all((writing.finish(names, use_model), *beside))
+        part_steps = self.run.parts.beside_writing(use_model)
+        await run_all((writing.finish(names, use_model), *part_steps))
         await self.run.parts.act("before_publishing", use_model)
         sections = tuple(self.state.draft.sections[name] for name in names)
         return await self.run.publisher.release(sections, stop, self.state.sections.confidence)

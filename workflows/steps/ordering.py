@@ -28,40 +28,40 @@ class OrderSteps(RunPart):
 
         As it is where there is none, and as far as it has come where a reviewer asks to finish.
         """
-        nearest = list(dict.fromkeys(passage.evidence_id for passage in draft.passages))[:MAX_WEIGHED]
-        if len(nearest) < 2 or not self.models.is_paid("orderer"):
+        ids = list(dict.fromkeys(passage.evidence_id for passage in draft.passages))[:MAX_WEIGHED]
+        if len(ids) < 2 or not self.models.is_paid("orderer"):
             return draft
-        model, control = self.models.choice("orderer").model, self.state.people
+        model, people = self.models.choice("orderer").model, self.state.people
         refs = {ref.evidence_id: ref for ref in step.evidence}
-        weighed: dict[str, float] = {}
-        begun = self.context.now()
-        self._say(f"{model} puts {len(nearest)} works in order", len(nearest) * SECONDS_A_WORK)
+        scores: dict[str, float] = {}
+        began = self.context.now()
+        self._say(f"{model} puts {len(ids)} works in order", len(ids) * SECONDS_A_WORK)
 
         async def weigh(name: str) -> None:
-            asked = WeighInput(
+            weigh_input = WeighInput(
                 **self.context.step_inputs(question=step.question),
                 section=step.section,
                 evidence=(refs[name],),
             )
-            answer = await self.models.execute(ORDER, asked)
+            answer = await self.models.execute(ORDER, weigh_input)
             if answer.yes is not None:
-                weighed[name] = answer.yes
-                left = (self.context.now() - begun) / len(weighed) * (len(nearest) - len(weighed))
-                self._say(f"{model}: {len(weighed)} of {len(nearest)} works", left)
+                scores[name] = answer.yes
+                remaining = (self.context.now() - began) / len(scores) * (len(ids) - len(scores))
+                self._say(f"{model}: {len(scores)} of {len(ids)} works", remaining)
 
-        await until_finished([asyncio.create_task(weigh(name)) for name in nearest], lambda: control.finish)
-        if weighed:
-            self.events.add_limitation("ordered_by_small_model", model=model, works=len(weighed))
-        return draft.replace(passages=in_order(draft.passages, weighed))
+        await until_finished([asyncio.create_task(weigh(name)) for name in ids], lambda: people.finish)
+        if scores:
+            self.events.add_limitation("ordered_by_small_model", model=model, works=len(scores))
+        return draft.replace(passages=in_order(draft.passages, scores))
 
     def _say(self, text: str, seconds: float) -> None:
-        about = f"{round(seconds)} s" if seconds < 90 else f"{round(seconds / 60)} minutes"
-        message = f"{text}, about {about} more" if round(seconds) else text
+        duration = f"{round(seconds)} s" if seconds < 90 else f"{round(seconds / 60)} minutes"
+        message = f"{text}, about {duration} more" if round(seconds) else text
         self.events.set_phase("writing", message)
         self.events.emit("synthesizing", message)
 
 
-def in_order(passages: Sequence[Passage], weighed: Mapping[str, float]) -> tuple[Passage, ...]:
+def in_order(passages: Sequence[Passage], scores: Mapping[str, float]) -> tuple[Passage, ...]:
     """Passages by a model's probability and their place by the encoder, both 0 to 1, added.
 
     Those of works that it was not asked about after these, and last those of works that it calls beside the
@@ -69,7 +69,7 @@ def in_order(passages: Sequence[Passage], weighed: Mapping[str, float]) -> tuple
     """
 
     def key(place: int) -> tuple[int, float]:
-        yes = weighed.get(passages[place].evidence_id)
+        yes = scores.get(passages[place].evidence_id)
         if yes is None:
             return 1, place
         return 2 * (yes < BESIDE), place / len(passages) - yes

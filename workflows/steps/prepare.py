@@ -13,7 +13,7 @@ from activities.prepare_activity import PrepareActivities
 from activities.profiles.loader import specialists_of
 from activities.role_steps import PARSE
 from workflows.context import RunPart
-from workflows.modes import Available, offered, refusal
+from workflows.modes import Available, modes_for_auto, refusal
 from workflows.steps import policy
 from workflows.steps.policy import OutOfBudget, run_all
 from workflows.types import QUESTION_CHARS, ResearchRequest
@@ -135,7 +135,7 @@ class Preparation(RunPart):
             wordings_in=self.context.wordings_in,
             profiles=prepared.profiles if request.profile == "auto" else {},
             mode=mode,
-            modes={} if mode else offered(self._available()),
+            modes={} if mode else modes_for_auto(self._available()),
             sources=() if request.sources else tuple(s for s in prepared.sources if s.enabled),
             preferences=prepared.preferences,
             specialists={} if mode else specialists,
