@@ -28,9 +28,7 @@ async def registered_names(
     gated: dict[str, Sequence[Callable[..., Any]]] = {}
 
     class CaughtGates(rate_gate_holder.GateActivities):
-        def __init__(
-            self, client: Client, queues: Mapping[str, LimitedQueue], *more: Any
-        ) -> None:
+        def __init__(self, client: Client, queues: Mapping[str, LimitedQueue], *more: Any) -> None:
             super().__init__(client, queues, *more)
             gated.update({queue: served.activities for queue, served in queues.items()})
 
