@@ -41,8 +41,8 @@ class Charge(NamedTuple):
 
 
 KINDS: Mapping[Kind, Charge] = {
-    "tokens": Charge("token_budget_exceeded", "tokens", lambda used: used.tokens, "{:,}".format),
-    "cost_microusd": Charge("cost_budget_exceeded", "cost", lambda used: used.cost_microusd, _dollars),
+    "tokens": Charge("token_budget_exceeded", "tokens", lambda usage: usage.tokens, "{:,}".format),
+    "cost_microusd": Charge("cost_budget_exceeded", "cost", lambda usage: usage.cost_microusd, _dollars),
 }
 
 
@@ -80,16 +80,16 @@ class Spend(Frozen):
         amount: int = getattr(self, kind)
         return amount
 
-    def each(self, change: Callable[[Kind, int], int]) -> "Spend":
+    def map_kinds(self, change: Callable[[Kind, int], int]) -> "Spend":
         """Return what `change` makes of the amount of each kind."""
         return Spend(**{kind: change(kind, self.of(kind)) for kind in KINDS})
 
     def __add__(self, other: "Spend") -> "Spend":
-        return self.each(lambda kind, amount: amount + other.of(kind))
+        return self.map_kinds(lambda kind, amount: amount + other.of(kind))
 
     def less(self, other: "Spend") -> "Spend":
         """Return what is left without another amount."""
-        return self.each(lambda kind, amount: max(amount - other.of(kind), 0))
+        return self.map_kinds(lambda kind, amount: max(amount - other.of(kind), 0))
 
 
 def needs(allowance: Allowance, price: Price | None) -> Spend:
@@ -97,7 +97,7 @@ def needs(allowance: Allowance, price: Price | None) -> Spend:
     return Spend(tokens=allowance.tokens, cost_microusd=worst_cost(allowance, price))
 
 
-def charged(usage: Usage, microusd: int) -> Spend:
+def spend_of(usage: Usage, microusd: int) -> Spend:
     """Return what calls are charged with; `microusd`, also where what they cost is not known."""
     return Spend(tokens=usage.tokens, cost_microusd=microusd)
 

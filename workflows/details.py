@@ -134,10 +134,10 @@ def details_of(context: RunContext) -> str:
     What waits for approval stands with how to decide it.
     """
     progress, state = progress_of(context), context.state
-    lines = [f"- **{row.name}**: {escaped(row.text)}" for row in progress_rows(progress)]
+    lines = [f"- **{row.name}**: {escape(row.text)}" for row in progress_rows(progress)]
     if progress.sections:
         lines += ["", f"| {' | '.join(SECTION_HEAD)} |", "| --- " * len(SECTION_HEAD) + "|"]
-        lines += [f"| {' | '.join(map(escaped, cells))} |" for cells in section_rows(progress)[:MAX_ROWS]]
+        lines += [f"| {' | '.join(map(escape, cells))} |" for cells in section_rows(progress)[:MAX_ROWS]]
     if gate := progress.waiting_for:
         lines += ["", f"**The {gate} waits for approval**: signal `approve` or `reject` with"]
         lines += [f'`{{"gate": "{gate}"}}`', "", *_waiting(state)]
@@ -149,18 +149,18 @@ def details_of(context: RunContext) -> str:
 def _waiting(state: RunState) -> Iterator[str]:
     if state.people.waiting_for == "plan" and state.question.plan:
         for number, section in enumerate(state.question.plan.report_outline[:MAX_ROWS], start=1):
-            yield f"{number}. **{escaped(section.title)}**: {escaped(section.key_question)}"
+            yield f"{number}. **{escape(section.title)}**: {escape(section.key_question)}"
     elif state.people.waiting_for == "clarification":
         yield 'or update `answer` with `{"answers": ["..."]}`; an empty answer leaves what is assumed:'
         for reading in state.part(ClarificationState).readings:
-            yield f"1. {escaped(reading.question)} ({escaped(reading.assumed)})"
+            yield f"1. {escape(reading.question)} ({escape(reading.assumed)})"
     elif state.people.waiting_for == "candidates":
         for candidate in state.part(CandidatesState).candidates[:MAX_ROWS]:
-            mechanism = escaped(candidate.proposed_mechanism or candidate.mechanism)
-            yield f"- **{escaped(candidate.name)}**: {mechanism}"
+            mechanism = escape(candidate.proposed_mechanism or candidate.mechanism)
+            yield f"- **{escape(candidate.name)}**: {mechanism}"
 
 
-def escaped(text: str, limit: int = TEXT_CHARS) -> str:
+def escape(text: str, limit: int = TEXT_CHARS) -> str:
     """Text of others on one line that starts no other element of Markdown."""
     short = " ".join(text.split())[:limit]
     return "".join(f"\\{c}" if c in "\\`*_[]<>|#!~" else c for c in short)

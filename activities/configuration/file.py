@@ -197,41 +197,41 @@ class _Reader:
                 if len(self._problems) >= MAX_PROBLEMS:
                     raise _Enough from None
 
-    def _entry(self, where: tuple[str, ...], value: object) -> None:
-        *outer, name = where
-        section, path = ".".join(outer), ".".join(where)
-        match where:
+    def _entry(self, location: tuple[str, ...], value: object) -> None:
+        *outer, name = location
+        section, path = ".".join(outer), ".".join(location)
+        match location:
             case ("sources" | "mcp",) if isinstance(value, dict):
-                self._table(where, value)
+                self._table(location, value)
             case ("sources" | "mcp" as kind, _):
                 if not isinstance(value, dict):
-                    raise self._error(where, f"write a table: [{path}]")
+                    raise self._error(location, f"write a table: [{path}]")
                 if kind == "mcp" and not NAME.fullmatch(name):
-                    raise self._error(where, f"a source's name is {NAME_RULE}")
+                    raise self._error(location, f"a source's name is {NAME_RULE}")
                 self._tables[kind].setdefault(name, {})
-                self._table(where, value)
+                self._table(location, value)
             case ("sources" | "mcp" as kind, source, _):
-                self._expect(name, SOURCE_KEYS if kind == "sources" else McpSource.model_fields, where)
-                self._source(source, name, value, where, kind)
+                self._expect(name, SOURCE_KEYS if kind == "sources" else McpSource.model_fields, location)
+                self._source(source, name, value, location, kind)
             case ("tools", "web", "engine"):
-                self._engine(value, where)
+                self._engine(value, location)
             case ("tools", tool, _):
-                self._expect(name, [*TOOL_KEYS, ENGINE] if tool == "web" else TOOL_KEYS, where)
+                self._expect(name, [*TOOL_KEYS, ENGINE] if tool == "web" else TOOL_KEYS, location)
                 for source in SOURCES_OF_TOOLS.get(tool, (tool,)):
-                    self._source(source, TOOL_KEYS[name], value, where)
+                    self._source(source, TOOL_KEYS[name], value, location)
             case _ if isinstance(value, dict) and (path in self._sections or section == "tools"):
-                self._table(where, value)
+                self._table(location, value)
             case _ if outer and name in self._sections[section]:
-                self._apply(self._sections[section][name], value, where)
+                self._apply(self._sections[section][name], value, location)
             case _ if outer:
-                raise self._error(where, f"there is no such key{self._nearest_in(section, name)}")
+                raise self._error(location, f"there is no such key{self._nearest_in(section, name)}")
             case _ if name in self._fields:
-                self._set(name, value, where)
+                self._set(name, value, location)
             case _ if name.endswith("_url") and isinstance(value, str):
-                self._source(name.removesuffix("_url"), "url", value, where)
+                self._source(name.removesuffix("_url"), "url", value, location)
             case _:
                 sections = [section for section in self._sections if "." not in section]
-                self._expect(name, [*sections, *self._tables, *self._fields], where)
+                self._expect(name, [*sections, *self._tables, *self._fields], location)
 
     def _leave_out_disabled(self) -> None:
         """Leave out the engines of the older format's tool "web" that were not chosen."""
@@ -242,41 +242,41 @@ class _Reader:
             }
             self._values["default_sources"] = [name for name in names if name not in disabled]
 
-    def _expect(self, name: str, keys: Collection[str], where: tuple[str, ...]) -> None:
+    def _expect(self, name: str, keys: Collection[str], location: tuple[str, ...]) -> None:
         """Refuse a key that is not known, with the nearest. Raises ConfigError."""
         if name not in keys:
-            raise self._error(where, f"there is no such key{nearest(name, keys)}")
+            raise self._error(location, f"there is no such key{nearest(name, keys)}")
 
-    def _apply(self, key: FileKey, value: object, where: tuple[str, ...]) -> None:
+    def _apply(self, key: FileKey, value: object, location: tuple[str, ...]) -> None:
         if key.refused:
-            raise self._error(where, key.refused)
+            raise self._error(location, key.refused)
         if key.convert is not None:
             try:
                 value = key.convert(value)
             except ValueError as error:
-                raise self._error(where, str(error)) from error
+                raise self._error(location, str(error)) from error
         if key.setting:
-            self._set(key.setting, value, where)
+            self._set(key.setting, value, location)
 
-    def _engine(self, value: object, where: tuple[str, ...]) -> None:
+    def _engine(self, value: object, location: tuple[str, ...]) -> None:
         engines = SOURCES_OF_TOOLS["web"]
         if value not in engines:
-            raise self._error(where, f"there is no web search {value!r}{nearest(str(value), engines)}")
+            raise self._error(location, f"there is no web search {value!r}{nearest(str(value), engines)}")
         for engine in engines:
             if engine != value:
-                self._source(engine, "enabled", False, where)
+                self._source(engine, "enabled", False, location)
 
     def _source(
-        self, source: str, name: str, value: object, where: tuple[str, ...], kind: str = "sources"
+        self, source: str, name: str, value: object, location: tuple[str, ...], kind: str = "sources"
     ) -> None:
         self._tables[kind].setdefault(source, {})[name] = value
-        self._places[f"{kind}.{source}.{name}"] = self._place(where)
+        self._places[f"{kind}.{source}.{name}"] = self._place(location)
 
-    def _set(self, setting: str, value: object, where: tuple[str, ...]) -> None:
+    def _set(self, setting: str, value: object, location: tuple[str, ...]) -> None:
         if setting in self._values:
-            raise self._error(where, f"this is set already: {self._places[setting]}")
+            raise self._error(location, f"this is set already: {self._places[setting]}")
         self._values[setting] = value
-        self._places[setting] = self._place(where)
+        self._places[setting] = self._place(location)
 
     def _nearest_in(self, section: str, name: str) -> str:
         """Hint at where this very key belongs, or at the nearest key of all there are."""
@@ -290,13 +290,13 @@ class _Reader:
             return nearest(name, section_keys)
         return f"; did you mean {match} {places[match]}?"
 
-    def _place(self, where: tuple[str, ...]) -> str:
-        return f"{self._path} {_in_words(where)}"
+    def _place(self, location: tuple[str, ...]) -> str:
+        return f"{self._path} {_in_words(location)}"
 
-    def _error(self, where: tuple[str, ...], message: str) -> ConfigError:
-        return ConfigError(f"{self._place(where)}: {message}")
+    def _error(self, location: tuple[str, ...], message: str) -> ConfigError:
+        return ConfigError(f"{self._place(location)}: {message}")
 
 
-def _in_words(where: tuple[str, ...]) -> str:
-    *section, key = where
+def _in_words(location: tuple[str, ...]) -> str:
+    *section, key = location
     return f"[{'.'.join(section)}] {key}" if section else key

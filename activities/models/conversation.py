@@ -82,21 +82,21 @@ class PaidAnswers:
         except (StoreError, ValidationError):
             return PaidAnswer()
 
-    async def put(self, key: str, raw: RawAnswer, lost: Usage) -> None:
+    async def put(self, key: str, raw: RawAnswer, usage: Usage) -> None:
         """Store an answer.
 
         When the store fails the answer in hand is used all the same: failing the call would buy it
         again.
         """
         try:
-            await self._store.put_named(key, PaidAnswer(raw=raw, lost=lost).model_dump_json().encode())
+            await self._store.put_named(key, PaidAnswer(raw=raw, lost=usage).model_dump_json().encode())
         except StoreError as error:
             log.warning("answer_not_stored", key=key, error=str(error))
 
-    def put_now(self, key: str, raw: RawAnswer, lost: Usage) -> bool:
+    def put_now(self, key: str, raw: RawAnswer, usage: Usage) -> bool:
         """Store it at once, before the caller's loop does anything else; return whether that was done."""
         try:
-            return self._store.put_named_now(key, PaidAnswer(raw=raw, lost=lost).model_dump_json().encode())
+            return self._store.put_named_now(key, PaidAnswer(raw=raw, lost=usage).model_dump_json().encode())
         except StoreError:
             return False  # `put` says so
 
@@ -260,7 +260,7 @@ class Conversation(Generic[Answer]):
         """Read an answer, and note one that was cut off. Raises Unreadable."""
         if not self.schema:
             return self.answer(yes=probability_of_yes(raw.readable, raw.words))
-        value = read(raw.readable, self.answer, cut=raw.cut)
+        value = read(raw.readable, self.answer, is_cut=raw.cut)
         if raw.cut:
             self.notes.append(f"{self.choice.model} {CUT[raw.finish_reason]}; what was complete is used")
         return value

@@ -135,23 +135,23 @@ def _choose(schema: dict[str, Any], path: Sequence[str], values: list[str]) -> N
     node["enum"] = values
 
 
-def read(text: str, answer: type[Answer], *, cut: bool = False) -> Answer:
+def read(text: str, answer: type[Answer], *, is_cut: bool = False) -> Answer:
     """Return the first thing in a text that validates.
 
-    `cut`: the server stopped at the output limit, so an unfinished end is dropped.
+    `is_cut`: the server stopped at the output limit, so an unfinished end is dropped.
 
     Raises Unreadable.
     """
     try:
-        return _read(text[:LONGEST_ANSWER], answer, cut or len(text) > LONGEST_ANSWER)
+        return _read(text[:LONGEST_ANSWER], answer, is_cut or len(text) > LONGEST_ANSWER)
     except RecursionError:
         raise Unreadable("it is nested too deeply", found_json=False) from None
 
 
-def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
+def _read(text: str, answer: type[Answer], is_cut: bool) -> Answer:
     problem = ""
     has_json = False
-    for candidate in islice(candidates(text, cut=cut), MOST_CANDIDATES):
+    for candidate in islice(candidates(text, is_cut=is_cut), MOST_CANDIDATES):
         has_json = True
         fields = _in_shape(candidate, answer)
         if not (isinstance(fields, dict) and fields.keys() & answer.model_fields.keys()):
@@ -161,12 +161,12 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
             return answer.model_validate(fields)
         except ValidationError as error:
             problem = problem or _problems(error)
-            if cut and (shorter := _without_last(fields, error)) is not None:
+            if is_cut and (shorter := _without_last(fields, error)) is not None:
                 try:
                     return answer.model_validate(shorter)
                 except ValidationError:
                     continue
-    if cut:
+    if is_cut:
         raise Unreadable("the answer was cut off at the output limit", found_json=False)
     if not has_json:
         raise Unreadable(
@@ -175,11 +175,11 @@ def _read(text: str, answer: type[Answer], cut: bool) -> Answer:
     raise Unreadable(problem, found_json=True)
 
 
-def candidates(text: str, *, cut: bool = False) -> Iterator[object]:
+def candidates(text: str, *, is_cut: bool = False) -> Iterator[object]:
     """Objects that may be the answer, the likeliest first."""
     seen: list[object] = []
     for source in dict.fromkeys((_speech(text, unclosed=False), _speech(text, unclosed=True), text)):
-        for raw in _objects(source, cut):
+        for raw in _objects(source, is_cut):
             for candidate in (raw, *_unwrap(raw, DEEPEST)):
                 parts = candidate if isinstance(candidate, list) else []  # `[1]` is a citation, no answer
                 has_rows = bool(parts) and all(isinstance(part, dict | str) for part in parts)
@@ -212,7 +212,7 @@ def _speech(text: str, *, unclosed: bool) -> str:
     return "".join(parts)
 
 
-def _objects(text: str, cut: bool) -> Iterator[object]:
+def _objects(text: str, is_cut: bool) -> Iterator[object]:
     for piece in (text, *_fenced_texts(text)):
         try:
             yield json.loads(piece, strict=False)
@@ -233,7 +233,7 @@ def _objects(text: str, cut: bool) -> Iterator[object]:
                 return
             if failures <= MOST_REPAIRED:
                 yield from _repair(text, bracket.start())
-            if cut and failures <= MOST_PARTIAL:
+            if is_cut and failures <= MOST_PARTIAL:
                 with suppress(ValueError):
                     tail = _BACKSLASH.sub(lambda part: part[0].ljust(2, "\\"), text[bracket.start() :])
                     yield pydantic_core.from_json(tail, allow_partial=True)

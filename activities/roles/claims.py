@@ -36,7 +36,7 @@ class Checks:
         whose dates a second reader reads."""
         self._documents = {document.evidence_id: document for document in prompt.works.values()}
         self._sentences = tuple(prompt.sentences.values())
-        self._about = prompt.question
+        self._context = prompt.question
         works = [*map(gate.text_of, self._documents.values()), prompt.question]
         self._computations = Computations(expressions, works, [*works, text])
         self._proposed = [number.text for text in proposed for number in read(text).numbers]
@@ -70,28 +70,28 @@ class Checks:
         if len(claim.cites) == 1 and not claim.is_row and (quote := self._verbatim_quote(claim)):
             claim = claim.replace(support=(quote,))
         headings = gate.stated_headings([head for head, _ in claim.cells], self._documents.values())
-        about = "\n".join((self._about, *headings))
-        decision = self._decide(claim, claim.text, about)
+        context = "\n".join((self._context, *headings))
+        decision = self._decide(claim, claim.text, context)
         while new_figures := self._new_figures(claim, decision):
             claim = claim.replace(proposed=(*claim.proposed, *new_figures))
-            about = "\n".join((about, *new_figures))
-            decision = self._decide(claim, claim.text, about)
+            context = "\n".join((context, *new_figures))
+            decision = self._decide(claim, claim.text, context)
         problem = decision.refusal
         if claim.is_row and problem is not None and problem.code in gate.NUMERIC:
             (head, label), *other_cells = claim.cells
             fields = [
-                (name, "" if field and self._decide(claim, field, about).refusal else field)
+                (name, "" if field and self._decide(claim, field, context).refusal else field)
                 for name, field in other_cells
             ]
             row = claim.shaped([(head, label), *fields])
-            row_decision = self._decide(claim, row.text, about)
+            row_decision = self._decide(claim, row.text, context)
             if any(field for _, field in fields) and row_decision.refusal is None:
                 claim, decision = row, row_decision
         claim = gate.with_decision(claim, decision).replace(problem=problem)
         if claim.state != "ask":
             return claim
         works = [self._documents[name] for name in claim.cites if name in self._documents]
-        quotes = [*gate.quotes_of_figures(claim, works, about), *self._operands(claim)]
+        quotes = [*gate.quotes_of_figures(claim, works, context), *self._operands(claim)]
         return claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
 
     def _new_figures(self, claim: DraftClaim, decision: gate.Decision) -> tuple[str, ...]:
@@ -110,9 +110,9 @@ class Checks:
         self._general += 1
         if self._general > MAX_GENERAL:
             return gate.refuse("general_many", most=str(MAX_GENERAL))
-        return gate.background(claim.text, self._about)
+        return gate.background(claim.text, self._context)
 
-    def _decide(self, claim: DraftClaim, text: str, about: str) -> gate.Decision:
+    def _decide(self, claim: DraftClaim, text: str, context: str) -> gate.Decision:
         """Decide on a text of a claim; a number may stand in another work than it cites, which is read."""
 
         def decide(cites: Sequence[str]) -> gate.Decision:
@@ -120,7 +120,7 @@ class Checks:
                 text,
                 cites,
                 self._documents,
-                about,
+                context,
                 quotes=[support.quote for support in claim.support],
                 computations=self._computations,
                 is_row=claim.is_row,

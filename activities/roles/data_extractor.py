@@ -44,7 +44,7 @@ def render(role: Role, step: ExtractDataInput, documents: Sequence[Evidence], ro
         documents[:1],
         room=room,
         inputs=inputs,
-        about=[*(f"{field.label} {field.hint}" for field in step.fields), step.outcome],
+        questions=[*(f"{field.label} {field.hint}" for field in step.fields), step.outcome],
         task=TASK,
     )
     prompt.choices["values.field"] = tuple(field.id for field in step.fields)

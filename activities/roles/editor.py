@@ -50,7 +50,7 @@ class EditAnswer(Loose):
     repeated: list[RepeatedAnswer] = limits(items=20, default_factory=list)
 
 
-def labelled(mark: str, parts: Mapping[str, Sequence[Claim]]) -> dict[str, tuple[str, Claim]]:
+def by_label(mark: str, parts: Mapping[str, Sequence[Claim]]) -> dict[str, tuple[str, Claim]]:
     """Map labels (`C1` of a claim, `A1` of an answer) to (section id, claim), in reading order."""
     pairs = [(section, claim) for section, claims in parts.items() for claim in claims]
     return {f"{mark}{n}": item for n, item in enumerate(pairs, 1)}
@@ -66,8 +66,8 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
     rows: list[str] = []
     ids: dict[str, str] = {}
     before = ""
-    claims = labelled("C", step.claims)
-    answers = labelled("A", step.answers) if wants_answer else {}
+    claims = by_label("C", step.claims)
+    answers = by_label("A", step.answers) if wants_answer else {}
     for label, (section, claim) in {**answers, **claims}.items():
         row = f"{label}: {line(claim.text, MAX_CLAIM_CHARS)}"
         if section != before or label == "C1":
@@ -88,9 +88,9 @@ def render(step: EditInput, _documents: Sequence[Evidence], room: int) -> Prompt
 
 def accept(step: EditInput, prompt: Prompt, answer: EditAnswer) -> Accepted[Edited]:
     """Accept what adds no fact, and list all else as refused."""
-    claims = {label: claim for label, claim in labelled("C", step.claims).items() if label in prompt.claims}
+    claims = {label: claim for label, claim in by_label("C", step.claims).items() if label in prompt.claims}
     answers = {
-        label: sentence for label, sentence in labelled("A", step.answers).items() if label in prompt.claims
+        label: sentence for label, sentence in by_label("A", step.answers).items() if label in prompt.claims
     }
     refusals: list[Refused] = []
 

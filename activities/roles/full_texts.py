@@ -49,10 +49,10 @@ def compose_full_text(
     room: int,
     task: str,
     inputs: Sequence[str],
-    about: Iterable[str],
+    questions: Iterable[str],
 ) -> Prompt:
-    """Make the prompt of a role that reads one work. `about`: what is asked of it, a text each."""
-    texts = [text for text in about if text.strip()]
+    """Make the prompt of a role that reads one work. `questions`: what is asked of it, a text each."""
+    texts = [text for text in questions if text.strip()]
     quotes = {
         document.evidence_id: nearest_quotes(document, texts)
         for document in documents

@@ -138,25 +138,25 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
     """
     question = line(step.question, 4_000)
     text = " ".join((question, step.earlier_question, *step.earlier_answer))
-    improved = line(answer.improved_query, 1_000)
+    rewrite = line(answer.improved_query, 1_000)
     question_words = {word for word in words(question) if len(word) > 3}
-    shared_count = len(question_words & set(words(improved)))
+    shared_count = len(question_words & set(words(rewrite)))
     notes: tuple[Statement, ...] = ()
-    if not improved or 2 * shared_count < len(question_words):
-        improved = standalone_question(question, step.earlier_question)
+    if not rewrite or 2 * shared_count < len(question_words):
+        rewrite = standalone_question(question, step.earlier_question)
         notes = (Statement.of("searched_as_typed"),)
-    improved = step.question if improved == question else improved  # line breaks make no second search of it
+    rewrite = step.question if rewrite == question else rewrite  # line breaks make no second search of it
     profile = one_of(answer.profile, step.profiles) or step.profile.name
     parsed = ParsedQuery(
         original_query=step.question,
-        improved_query=improved,
+        improved_query=rewrite,
         research_mode=step.mode or one_of(answer.research_mode, modes_of(step)) or "iterative",
         profile=profile,
         sources=sources_of(step, answer, profile),
         specialist=one_of(answer.specialist, step.specialists) or "",
         key_entities=lines((e for e in answer.key_entities if is_named(e, text)), MOST_ENTITIES, 120),
         asks=tuple(dict.fromkeys(ask for text in answer.asks if (ask := one_of(text, ASKED)))),
-        research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (improved,),
+        research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (rewrite,),
         wordings={
             wording.language: query
             for wording in answer.wordings

@@ -28,10 +28,10 @@ MAX_SHOWN, MAX_SHOWN_CHARS = 160, 600
 """Computations and refused sentences of a draft that are shown, and characters of each."""
 
 
-def draft_listing(first: Written, refused: Sequence[Refused]) -> Iterator[str]:
+def draft_listing(first: Written, refusals: Sequence[Refused]) -> Iterator[str]:
     """Show a draft, and which of its sentences a check refused."""
     yield "Your draft:\n" + fence("draft", first.report)
     yield listing("Computed in it", first.computed, MAX_SHOWN, MAX_SHOWN_CHARS)
     yield listing("Proposed in it", first.proposed, MAX_SHOWN, MAX_SHOWN_CHARS)
-    rows = [f"{refusal.text} ({in_words(refusal.reason)})" for refusal in refused]
+    rows = [f"{refusal.text} ({in_words(refusal.reason)})" for refusal in refusals]
     yield listing("Refused of it", rows, MAX_SHOWN, MAX_SHOWN_CHARS)

@@ -119,7 +119,7 @@ def render_full_text(step: ScreenInput, documents: Sequence[Evidence], room: int
         documents[:1],
         room=room,
         inputs=[listing("Criteria", rules, len(rules), 1_000)],
-        about=[step.question, *(rule.text for rule in step.criteria)],
+        questions=[step.question, *(rule.text for rule in step.criteria)],
         task=FULL_TEXT_TASK,
     )
     prompt.choices["decision"] = get_args(Verdict)

@@ -227,12 +227,12 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
         quotes: tuple[Support, ...] = ()
         support = _pick(sentence, support, foreign)
         if problem is None:
-            about = "\n".join((step.question, *(head for head, _ in sentence.cells)))
+            context = "\n".join((step.question, *(head for head, _ in sentence.cells)))
             if not sentence.cites and not _says(sentence, support, foreign):
                 support = _stating_figures(sentence, support, cited_values)
             if support or sentence.support:
-                quotes = gate.carrying_quotes(sentence, support, documents, about)
-            problem = _missing_number(sentence, quotes, documents, about) if sentence.cites else None
+                quotes = gate.carrying_quotes(sentence, support, documents, context)
+            problem = _missing_number(sentence, quotes, documents, context) if sentence.cites else None
         new_support = quotes if quotes != sentence.support else ()
         leans = verdict.leans is True and not sentence.is_row
         verdicts.append(SentenceVerdict(id=sentence.id, problem=problem, support=new_support, leans=leans))
@@ -308,14 +308,14 @@ def _stating_figures(
 
 
 def _missing_number(
-    sentence: DraftClaim, quotes: Sequence[Support], documents: Mapping[str, Evidence], about: str
+    sentence: DraftClaim, quotes: Sequence[Support], documents: Mapping[str, Evidence], context: str
 ) -> Statement | None:
     """Tell which number of a sentence no work has that carries it; None where each has its work."""
     decision = gate.sentence(
         sentence.text,
         [*dict.fromkeys(quote.evidence_id for quote in quotes)],
         documents,
-        about,
+        context,
         quotes=[*sentence.computed, *(quote.quote for quote in quotes)],
         computations=Computations(sentence.computed, sentence.computed, sentence.computed),
         is_row=sentence.is_row,

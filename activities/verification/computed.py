@@ -151,7 +151,7 @@ class Expression:
             text = f"{text[: day.start]}{name}{text[day.start + len(day.text) :]}"
         if text.startswith(tuple(STATISTICS)) and not re.search(r"[;,]\s", text):
             text = text.replace(",", ";")
-        text = _OPERAND.sub(self._named, re.sub(r"[;,]\s", ";", text)).replace(";", ",")
+        text = _OPERAND.sub(self._name_operand, re.sub(r"[;,]\s", ";", text)).replace(";", ",")
         try:
             self.tree = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -163,7 +163,7 @@ class Expression:
         """Count the numbers that it has in common with another computation."""
         return len(self.texts & result.of.texts)
 
-    def _named(self, match: re.Match[str]) -> str:
+    def _name_operand(self, match: re.Match[str]) -> str:
         """Name a figure, which may stand beside a unit."""
         if (number := figure_of(match[0])) is None or _UNIT.sub("", match[0].replace(number.text, "", 1)):
             return "?"

@@ -74,9 +74,9 @@ class _Pool:
         self._compared += 1
         if self._compared > MAX_COMPARED:
             return None
-        others = (sentences for name, sentences in self.by_work.items() if name != row.evidence_id)
+        groups = (sentences for name, sentences in self.by_work.items() if name != row.evidence_id)
         likeness = partial(fuzz.token_set_ratio, row.quote, score_cutoff=MAX_ALIKE)
-        candidates = (group[0] for group in others if not any(likeness(sentence.quote) for sentence in group))
+        candidates = (group[0] for group in groups if not any(likeness(sentence.quote) for sentence in group))
         return next(candidates, None)
 
 

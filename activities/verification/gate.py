@@ -80,7 +80,7 @@ def sentence(
     text: str,
     cites: Collection[str],
     documents: Mapping[str, Evidence],
-    about: str = "",
+    context: str = "",
     *,
     quotes: Sequence[str] = (),
     computations: Computations = NONE_SHOWN,
@@ -89,7 +89,7 @@ def sentence(
     """Decide on a sentence of a draft, an item of a list or a row of a table.
 
     `cites`: ids of its works; one without any may have what all `documents` say, which its writer was shown.
-    `about`: question and plan, whose names and numbers it may have. `quotes`: those that it has already.
+    `context`: question and plan, whose names and numbers it may have. `quotes`: those that it has already.
     `computations`: those that its writer shows. `is_row`: it may be longer, and ends without a stop."""
     plain = normalise(_POWER.sub("^", _EXPONENT.sub("", text)))
     plain = ranges_apart(plain, language_of_question(plain) or ENGLISH)
@@ -100,7 +100,7 @@ def sentence(
     if len({*cites}) == 1 and is_quote(text, quotes):
         return STANDS
     names = dict.fromkeys(cites) or documents
-    works = [*quotes, *(text_of(documents[name]) for name in names if name in documents), about]
+    works = [*quotes, *(text_of(documents[name]) for name in names if name in documents), context]
     return _decide(plain, works, len(names), computations)
 
 
@@ -134,8 +134,8 @@ def _first_uncounted(numbers: Iterable[str], items: int) -> str:
 def text_of(work: Evidence) -> str:
     """All that a work says: its title, who wrote it and when, its names and facts, and its text."""
     names = (value for _, value in work.identifiers.items_in_order())
-    about = (", ".join(work.authors), str(work.year or ""), *names, *work.facts.values())
-    return _POWER.sub("^", "\n".join((work.title, *about, work.text)))
+    facts = (", ".join(work.authors), str(work.year or ""), *names, *work.facts.values())
+    return _POWER.sub("^", "\n".join((work.title, *facts, work.text)))
 
 
 def is_quote(text: str, quotes: Iterable[str]) -> bool:
@@ -180,45 +180,45 @@ def kind_of(claim: DraftClaim, works: Collection[str], computed: Collection[str]
 
 
 def objection(
-    claim: DraftClaim, supported: str, carrying: Sequence[Support], reason: str
+    claim: DraftClaim, verdict: str, named_support: Sequence[Support], reason: str
 ) -> Statement | None:
     """Tell why a sentence does not stand after a second reader has answered; None where it does.
 
-    A `yes` to a sentence on works counts only with one of these works' own among those named (`carrying`)."""
-    if supported != "yes":
-        return Statement.of("not_supported", verdict=supported, reason=reason)
+    A `yes` to a sentence on works counts only with a sentence of one of these works in `named_support`."""
+    if verdict != "yes":
+        return Statement.of("not_supported", verdict=verdict, reason=reason)
     works = works_of(claim)
-    is_carried = not works or any(support.evidence_id in works for support in carrying)
+    is_carried = not works or any(support.evidence_id in works for support in named_support)
     return None if is_carried else Statement.of("not_carried")
 
 
 def carrying_quotes(
-    claim: DraftClaim, carrying: Sequence[Support], documents: Mapping[str, Evidence], about: str = ""
+    claim: DraftClaim, named_support: Sequence[Support], documents: Mapping[str, Evidence], context: str = ""
 ) -> tuple[Support, ...]:
     """Return the few quotes that carry a sentence, of those that a second reader named.
 
     They are of the works that it cites, or have a number that none of these states; of each work the first,
-    and as many as `MAX_QUOTES` in all. Those behind its computations stay. `about`: the question."""
+    and as many as `MAX_QUOTES` in all. Those behind its computations stay. `context`: the question."""
     works = works_of(claim)
-    texts = [*(text_of(documents[name]) for name in works if name in documents), *claim.computed, about]
+    texts = [*(text_of(documents[name]) for name in works if name in documents), *claim.computed, context]
     missing = [number.text for number in missing_numbers(claim.text, texts)] if works else []
 
     def carries(support: Support) -> bool:
         states = (number for number in missing if not any(missing_numbers(number, [support.quote])))
         return not works or support.evidence_id in works or any(states)
 
-    candidates = [*filter(carries, dict.fromkeys(carrying))]
+    candidates = [*filter(carries, dict.fromkeys(named_support))]
     firsts = {support.evidence_id: support for support in reversed(candidates)}
     few = {*firsts.values(), *candidates[:MAX_QUOTES]}
     operands = (s for s in claim.support if claim.computed and (not claim.cites or s.evidence_id in firsts))
     return tuple(dict.fromkeys((*(support for support in candidates if support in few), *operands)))
 
 
-def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], about: str) -> Iterator[Support]:
+def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], context: str) -> Iterator[Support]:
     """Yield the sentences that alone state a figure which quotes and computations of a claim do not have."""
     quotes = [support.quote for support in claim.support]
     rows = {s: None for work in works for s in sentences(work, short=True)}
-    for number in missing_numbers(claim.text, [*quotes, *claim.computed, about]):
+    for number in missing_numbers(claim.text, [*quotes, *claim.computed, context]):
         stating = [s for s in rows if not any(missing_numbers(number.text, [s.quote]))]
         if len(stating) == 1:
             yield Support(evidence_id=stating[0].evidence_id, quote=stating[0].quote)
@@ -241,14 +241,14 @@ def is_prose(quote: str) -> bool:
 # the editor
 
 
-def editor_sentence(text: str, claims: Sequence[Claim], about: str) -> Decision:
-    """Decide on a sentence of the editor, by the sentences it names; `about`: the question."""
+def editor_sentence(text: str, claims: Sequence[Claim], context: str) -> Decision:
+    """Decide on a sentence of the editor, by the sentences it names; `context`: the question."""
     passages = [claim.text for claim in claims]
     quotes = [support.quote for claim in claims for support in claim.support]
     if is_quote(text, passages):
         return STANDS
     items = len({support.evidence_id for claim in claims for support in claim.support})
-    decision = _decide(text, [*passages, *quotes, about], items)
+    decision = _decide(text, [*passages, *quotes, context], items)
     return decision if decision.refusal or quotes else refuse("adds_to_claims")
 
 

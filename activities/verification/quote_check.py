@@ -40,21 +40,21 @@ class QuoteChecker:
 
         Never raises."""
         unique: dict[tuple[str, str], Support] = {}
-        refused: list[Statement] = []
-        retracted: list[str] = []
+        refusals: list[Statement] = []
+        retracted_ids: list[str] = []
         for support in supports:
             document, quote = self._documents.get(support.evidence_id), normalise(support.quote)
             if document is None:
-                refused.append(Statement.of("cites_unknown_item"))
+                refusals.append(Statement.of("cites_unknown_item"))
             elif document.standing == "retracted":
-                refused.append(Statement.of("rests_on_retracted"))
-                retracted.append(document.evidence_id)
+                refusals.append(Statement.of("rests_on_retracted"))
+                retracted_ids.append(document.evidence_id)
             elif len(quote) < min_chars(quote):
-                refused.append(Statement.of("quote_too_short", min_chars=min_chars(quote)))
+                refusals.append(Statement.of("quote_too_short", min_chars=min_chars(quote)))
             elif not occurs(quote, self._text(document.evidence_id)):
-                refused.append(Statement.of("quote_not_in_text"))
+                refusals.append(Statement.of("quote_not_in_text"))
             elif fault := quote_fault(quote, heading_of(document.title, document.text)):
-                refused.append(fault)
+                refusals.append(fault)
             else:
                 unique.setdefault((support.evidence_id, quote), support)
-        return Checked(tuple(unique.values()), tuple(refused), tuple(retracted))
+        return Checked(tuple(unique.values()), tuple(refusals), tuple(retracted_ids))

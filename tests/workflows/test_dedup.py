@@ -240,7 +240,7 @@ def test_an_item_that_was_quoted_keeps_its_text_and_gets_the_other_fields() -> N
     abstract = ref("pmid:1", identifiers=Identifiers(pmid="1"), chars=1500)
     full = ref("pmcid:PMC1", identifiers=Identifiers(pmid="1", pmcid="PMC1"), full_text=True, chars=9000)
     for found in (full, full.model_copy(update={"evidence_id": "pmid:1"})):
-        merged = merge([abstract], [found], "s2", quoted={"pmid:1"}).refs[0]
+        merged = merge([abstract], [found], "s2", quoted_ids={"pmid:1"}).refs[0]
         assert (merged.blob, merged.chars, merged.full_text) == (abstract.blob, 1500, False)
         assert merged.identifiers == Identifiers(pmid="1", pmcid="PMC1")
 

@@ -40,7 +40,7 @@ def test_a_part_acts_at_the_stages_that_its_row_names_and_at_no_other(name: str)
 def test_a_part_keeps_its_state_under_its_name_and_publishes_what_its_row_says(name: str) -> None:
     row, made = PARTS[name], importlib.import_module(f"workflows.parts.{name}").PART
     assert row.state is None or row.state.name == name
-    assert bool(row.value) == (made.published is not Part.published)
+    assert bool(row.value) == (made.published_value is not Part.published_value)
     if row.value:
         shown = part_of(row.value)
         assert (shown.name, part_data(row.value).name) == (row.value, row.value)

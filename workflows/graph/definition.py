@@ -253,12 +253,12 @@ class GraphDefinition(Part):
         """Whether the report has a section for each of several research loops."""
         return any(isinstance(n, ParallelNode) and n.run == "parallel_loops" for n in self.nodes.values())
 
-    def leaving(self, name: str) -> tuple[Edge, ...]:
+    def edges_from(self, name: str) -> tuple[Edge, ...]:
         return tuple(edge for edge in self.edges if edge.source == name)
 
-    def following(self, name: str) -> str | None:
+    def next_node(self, name: str) -> str | None:
         """Return the target of the sequential edge of a node; None without one."""
-        return next((e.target for e in self.leaving(name) if e.type == "sequential"), None)
+        return next((e.target for e in self.edges_from(name) if e.type == "sequential"), None)
 
     def branches(self, name: str) -> tuple[tuple[str, ...], ...]:
         """Return the nodes of each branch of a parallel node, in order.
@@ -266,13 +266,13 @@ class GraphDefinition(Part):
         A branch ends where no edge leads on.
         """
         paths = []
-        for edge in self.leaving(name):
+        for edge in self.edges_from(name):
             if edge.type != "parallel":
                 continue
             branch, node = list[str](), edge.target
             while node is not None and node not in branch:
                 branch.append(node)
-                node = self.following(node)  # type: ignore[assignment]  # None ends the loop
+                node = self.next_node(node)  # type: ignore[assignment]  # None ends the loop
             paths.append(tuple(branch))
         return tuple(paths)
 
@@ -290,7 +290,7 @@ class GraphDefinition(Part):
             for at in level:
                 if self.is_exit(at):
                     return at
-            targets = dict.fromkeys(edge.target for at in level for edge in self.leaving(at))
+            targets = dict.fromkeys(edge.target for at in level for edge in self.edges_from(at))
             level = [target for target in targets if target not in visited]
             visited += level
         raise KeyError(name)

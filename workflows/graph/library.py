@@ -140,10 +140,10 @@ def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
     faults = []
     for where, errors in places.items():
         words = [d for d in errors if d["type"] == "literal_error" and isinstance(d["input"], str)]
-        shown = words or [d for d in errors if d["type"] not in OTHER_TYPE] or errors
-        if shown is errors and any(key[: len(where)] == where for key in places if key != where):
+        causes = words or [d for d in errors if d["type"] not in OTHER_TYPE] or errors
+        if causes is errors and any(key[: len(where)] == where for key in places if key != where):
             continue  # it is of another type, and what is wrong with that is said
-        message = in_words(shown)
+        message = in_words(causes)
         match where:
             case ("nodes", name, *parts):
                 keys = ".".join(parts)

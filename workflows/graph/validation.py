@@ -107,7 +107,7 @@ def _unknown_nodes(definition: GraphDefinition) -> Iterator[Problem]:
 
 
 def _edges_of(definition: GraphDefinition, name: str) -> Iterator[Problem]:
-    node, edges = definition.nodes[name], definition.leaving(name)
+    node, edges = definition.nodes[name], definition.edges_from(name)
     kinds = [edge.type for edge in edges]
     ways, choices, forks = (kinds.count(kind) for kind in ("sequential", "conditional", "parallel"))
     for edge in edges:
@@ -184,7 +184,7 @@ def _walk(definition: GraphDefinition) -> "nx.DiGraph[str]":
     graph.add_nodes_from(definition.nodes)
     graph.add_edges_from((edge.source, edge.target) for edge in definition.edges)
     for name in definition.nodes:
-        next_node = definition.following(name)
+        next_node = definition.next_node(name)
         for branch in definition.branches(name):
             if next_node is not None:
                 graph.add_edge(branch[-1], next_node)

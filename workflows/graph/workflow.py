@@ -237,7 +237,7 @@ class GraphResearch(ResearchHandlers):
         finally:
             self._walk.running.remove(name)
         self._walk.record(name, result)
-        return definition.following(name)
+        return definition.next_node(name)
 
     def _announce(self, name: str) -> None:
         self.research.events.emit("turn", name, member=name)
@@ -245,11 +245,11 @@ class GraphResearch(ResearchHandlers):
     def _decide(self, name: str) -> str:
         """Return the target of the first conditional edge that holds, else of the sequential one."""
         walk, facts = self._walk, self._facts()
-        conditional = [edge for edge in self._definition.leaving(name) if edge.type == "conditional"]
+        conditional = [edge for edge in self._definition.edges_from(name) if edge.type == "conditional"]
         target = next(
             (e.target for e in conditional if all(holds(condition, facts) for condition in e.when)), None
         )
-        target = target or self._definition.following(name)
+        target = target or self._definition.next_node(name)
         assert target is not None
         walk.passes[name] = walk.passes.get(name, 0) + 1
         walk.record(name, f"to {target}")

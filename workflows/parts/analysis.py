@@ -23,7 +23,7 @@ from workflows.steps.policy import reason_of
 class AnalysisPart(Part):
     """Analyses the effects of a run."""
 
-    def published(self, cited: Collection[str]) -> object:
+    def published_value(self, cited_ids: Collection[str]) -> object:
         analysis = self.state.part(AnalysisState).done
         return analysis.blob if analysis else ""
 

@@ -38,11 +38,11 @@ class CandidatesPart(Part):
     def part(self) -> CandidatesState:
         return self.state.part(CandidatesState)
 
-    def cited(self) -> Iterable[str]:
+    def cited_ids(self) -> Iterable[str]:
         """Works that are quoted for or against a candidate."""
         return (support.evidence_id for candidate in self.part.candidates for support in candidate.quotes)
 
-    def published(self, cited: Collection[str]) -> object:
+    def published_value(self, cited_ids: Collection[str]) -> object:
         return tuple(self.part.candidates)
 
     async def before_writing(self, use_model: bool) -> None:

@@ -14,7 +14,7 @@ from workflows.steps.policy import OutOfBudget
 class ClarificationPart(Part):
     """Asks back what the question leaves open."""
 
-    def published(self, cited: Collection[str]) -> object:
+    def published_value(self, cited_ids: Collection[str]) -> object:
         return self.state.part(ClarificationState).readings
 
     async def ask(self, earlier_run: Imported | None) -> None:

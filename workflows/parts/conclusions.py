@@ -25,7 +25,7 @@ class ConclusionsPart(Part):
         if use_model and (works := self._works()):
             yield self._appraise(works)
 
-    def published(self, cited: Collection[str]) -> object:
+    def published_value(self, cited_ids: Collection[str]) -> object:
         return self.state.part(ConclusionsState).appraisal or Appraisal()
 
     def _works(self) -> Sequence[EvidenceRef]:

@@ -18,7 +18,7 @@ from workflows.steps.policy import reason_of
 class DialoguePart(Part):
     """Imports the evidence of the earlier run."""
 
-    def published(self, cited: Collection[str]) -> object:
+    def published_value(self, cited_ids: Collection[str]) -> object:
         return self.state.part(DialogueState).continues
 
     async def import_evidence(self) -> Imported | None:

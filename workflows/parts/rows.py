@@ -67,12 +67,12 @@ class Part(RunPart):
     async def before_publishing(self, use_model: bool) -> None:
         """Act on all that is written."""
 
-    def cited(self) -> Iterable[str]:
+    def cited_ids(self) -> Iterable[str]:
         """Ids of works that the part quotes."""
         return ()
 
-    def published(self, cited: Collection[str]) -> object:
-        """Return the value that the part adds to what is published, of the works that are `cited`."""
+    def published_value(self, cited_ids: Collection[str]) -> object:
+        """Return the value that the part adds to what is published, of the works with `cited_ids`."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -171,10 +171,10 @@ class Parts(RunPart):
             if (stage is None or stage in row.acts) and self._is_active(row):
                 yield self.load(name)
 
-    def published(self, cited: Collection[str]) -> dict[str, object]:
+    def published_values(self, cited_ids: Collection[str]) -> dict[str, object]:
         """Return the values of the parts by their names, which are fields of `PublishInput`."""
         return {
-            row.value: self.load(name).published(cited)
+            row.value: self.load(name).published_value(cited_ids)
             for name, row in PARTS.items()
             if row.value and self._is_active(row)
         }

@@ -22,9 +22,9 @@ class TablePart(Part):
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:
         yield self.extract(use_model)
 
-    def published(self, cited: Collection[str]) -> object:
+    def published_value(self, cited_ids: Collection[str]) -> object:
         columns = self.request.columns or self.context.profile.columns
-        return table_of(self.state.part(TableState).table, cited, columns)
+        return table_of(self.state.part(TableState).table, cited_ids, columns)
 
     async def extract(self, use_model: bool) -> None:
         """Fill the reader's columns for the works that answer and have no row yet.

@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from activities.contracts.evidence import Allowance, Price, StopReason, Usage
-from workflows.amounts import KINDS, Addition, Kind, Limits, Spend, charged, needs
+from workflows.amounts import KINDS, Addition, Kind, Limits, Spend, needs, spend_of
 from workflows.types import BudgetStatus, SectionProgress
 
 WRITING_SECONDS = 120.0
@@ -73,7 +73,7 @@ class Budget(BaseModel, defer_build=True):
 
     def charged_amount(self, kind: Kind) -> int:
         """Return what counts against a limit."""
-        return charged(self.used, self.spent_microusd).of(kind)
+        return spend_of(self.used, self.spent_microusd).of(kind)
 
     def held_amount(self, kind: Kind) -> int:
         """Return what is reserved for calls under way and leased to sections."""
@@ -126,7 +126,7 @@ class Budget(BaseModel, defer_build=True):
             self.spent_microusd += cost
             self._count(reservation.role, usage)
             if reservation.writing:
-                self.writing_reserve = self.writing_reserve.less(charged(usage, cost))
+                self.writing_reserve = self.writing_reserve.less(spend_of(usage, cost))
 
     def _count(self, role: str, usage: Usage) -> None:
         self.used = self.used + usage
@@ -142,7 +142,7 @@ class Budget(BaseModel, defer_build=True):
             limit = self.limit(kind)
             return amount if limit is None else min(amount, int(limit * MAX_WRITING_SHARE))
 
-        self.writing_reserve = sum((needs(*call) for call in calls), start=Spend()).each(most)
+        self.writing_reserve = sum((needs(*call) for call in calls), start=Spend()).map_kinds(most)
 
     # leases to sections
 
@@ -153,7 +153,7 @@ class Budget(BaseModel, defer_build=True):
             free = self.free_amount(kind)
             return amount if free is None else min(amount, free)
 
-        granted = demand.each(share)
+        granted = demand.map_kinds(share)
         self.leases[section] = self.leases.get(section, Spend()) + granted
         return granted
 
@@ -163,7 +163,7 @@ class Budget(BaseModel, defer_build=True):
         for role, usage in by_role.items():
             self._count(role, usage)
         self.spent_microusd += spent_microusd
-        return lease.less(charged(sum(by_role.values(), start=Usage()), spent_microusd))
+        return lease.less(spend_of(sum(by_role.values(), start=Usage()), spent_microusd))
 
     def withhold(self, section: str, by_role: dict[str, Usage], spent_microusd: int) -> None:
         """Close the lease of a section that ended without an account.
@@ -248,7 +248,7 @@ def expected_allowance(allowance: Allowance, usage: Usage | None, share: float |
         tokens = min(tokens, int(usage.tokens / usage.calls * HEADROOM))
     elif share is not None:
         tokens = min(tokens, int(tokens * share * HEADROOM))
-    return scaled(allowance, tokens)
+    return scale(allowance, tokens)
 
 
 def smaller_allowance(full: Allowance, estimate: Allowance, free: int) -> Allowance | None:
@@ -257,7 +257,7 @@ def smaller_allowance(full: Allowance, estimate: Allowance, free: int) -> Allowa
     All that is free, if calls of its kind need no more by the `estimate` of this run, or if it is a good part
     of the full allowance. None otherwise.
     """
-    return scaled(full, min(free, full.tokens)) if 0 < least_tokens(full, estimate) <= free else None
+    return scale(full, min(free, full.tokens)) if 0 < least_tokens(full, estimate) <= free else None
 
 
 def least_tokens(full: Allowance, estimate: Allowance) -> int:
@@ -265,7 +265,7 @@ def least_tokens(full: Allowance, estimate: Allowance) -> int:
     return min(int(full.tokens * MIN_SHARE), estimate.tokens)
 
 
-def scaled(allowance: Allowance, tokens: int) -> Allowance:
+def scale(allowance: Allowance, tokens: int) -> Allowance:
     """Return an allowance of so many tokens, divided between prompt and answer as the one given."""
     output = tokens * allowance.output_tokens // max(allowance.tokens, 1)
     return Allowance(input_tokens=tokens - output, output_tokens=output)

@@ -59,11 +59,11 @@ def merge(
     corpus: Sequence[EvidenceRef],
     batch: Sequence[EvidenceRef],
     section: str,
-    quoted: Collection[str] = (),
+    quoted_ids: Collection[str] = (),
 ) -> Merged:
     """Merge a batch of found items into the known ones.
 
-    `section` is added to every item of the batch; `quoted` are the ids of known items whose text must not
+    `section` is added to every item of the batch; `quoted_ids` are the ids of known items whose text must not
     change.
     """
     refs = {ref.evidence_id: ref for ref in corpus}
@@ -75,7 +75,7 @@ def merge(
     records = [merge_records(*_richest_first(copies)) for copies in by_id.values()]
     matches = match_by_identifier(corpus, group_works(records))
     for target, records in matches.joins:
-        refs[target] = merge_records(refs[target], records, quoted)
+        refs[target] = merge_records(refs[target], records, quoted_ids)
         kept_as.update((ref.evidence_id, target) for ref in records)
     # Titles are compared after all identifiers are united, so that merging again finds the same matches.
     new_refs: list[EvidenceRef] = []
@@ -86,7 +86,7 @@ def merge(
             match = first.evidence_id
             new_refs.append(merge_records(first, others))
         else:
-            refs[match] = merge_records(refs[match], records, quoted)
+            refs[match] = merge_records(refs[match], records, quoted_ids)
             matches.joined[match] += records
         kept_as.update((ref.evidence_id, match) for ref in records)
     merged = _with_shared_standing((*refs.values(), *new_refs))
@@ -120,7 +120,7 @@ def _with_own_ids(corpus: Sequence[EvidenceRef], batch: Sequence[EvidenceRef]) -
 
 
 def merge_records(
-    base: EvidenceRef, others: Sequence[EvidenceRef], quoted: Collection[str] = ()
+    base: EvidenceRef, others: Sequence[EvidenceRef], quoted_ids: Collection[str] = ()
 ) -> EvidenceRef:
     """One record of several, under the id of `base`."""
     if not others:
@@ -133,7 +133,7 @@ def merge_records(
             versions.append(ref)
     # `base` wins a tie: a record found again must not change the text that quotes are checked against.
     richest = min(versions, key=lambda ref: (*_richness(ref)[:2], ref is not base, *_richness(ref)[2:]))
-    best = base if base.evidence_id in quoted else richest
+    best = base if base.evidence_id in quoted_ids else richest
     order = (best, *(ref for ref in versions if ref is not best))
     # Title and author of one record: together they tell a work from others under its DOI, so that those of a
     # known work stay.

@@ -56,25 +56,25 @@ def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) ->
         join(ref.evidence_id, [ref])
     matches = Matches([], [], joined)
     for work in works:
-        known = [ref for ref in work if ref.evidence_id in order]
-        new = [ref for ref in work if ref.evidence_id not in order]
-        for ref in known:
+        known_refs = [ref for ref in work if ref.evidence_id in order]
+        new_refs = [ref for ref in work if ref.evidence_id not in order]
+        for ref in known_refs:
             matches.joins.append((ref.evidence_id, [ref]))
             if not contradict(ref, joined[ref.evidence_id][0]):
                 join(ref.evidence_id, [ref])
-        candidates = {ref.evidence_id for ref in known} or {
+        candidates = {ref.evidence_id for ref in known_refs} or {
             name
-            for ref in new
+            for ref in new_refs
             for key in _keys(ref)
             for name in owners.get(key, ())
-            if _may_share(key, joined[name], new)
+            if _may_share(key, joined[name], new_refs)
         }
-        if new and candidates:
+        if new_refs and candidates:
             first = min(candidates, key=order.__getitem__)
-            matches.joins.append((first, new))
-            join(first, new)
-        elif new:
-            matches.unmatched.append(new)
+            matches.joins.append((first, new_refs))
+            join(first, new_refs)
+        elif new_refs:
+            matches.unmatched.append(new_refs)
     return matches
 
 

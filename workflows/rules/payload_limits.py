@@ -103,13 +103,13 @@ def fit_document(document: PublishInput) -> PublishInput:
         return document
     document = document.replace(evidence=tuple(ref.bare() for ref in document.evidence), found={})
     if size(document) > ROOM:
-        document = _limited(document, ROWS_MISSING, searches=rows(document.searches, ROOM // 8))
+        document = _with_limitation(document, ROWS_MISSING, searches=rows(document.searches, ROOM // 8))
     while size(document) > ROOM:
         longest = max(document.sections, key=lambda planned: size(planned.draft))
         if not longest.draft.paragraphs:
             break
         shorter = longest.draft.replace(paragraphs=longest.draft.paragraphs[:-1])
-        document = _limited(
+        document = _with_limitation(
             document,
             REPORT_CUT,
             sections=tuple(
@@ -120,6 +120,6 @@ def fit_document(document: PublishInput) -> PublishInput:
     return document
 
 
-def _limited(document: PublishInput, limitation: Statement, **changes: object) -> PublishInput:
+def _with_limitation(document: PublishInput, limitation: Statement, **changes: object) -> PublishInput:
     limitations = tuple(dict.fromkeys((*document.limitations, limitation)))
     return document.model_copy(update={**changes, "limitations": limitations})

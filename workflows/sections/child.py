@@ -72,7 +72,7 @@ class ParentLink(RunPart):
             self._awaits_grant = False
         self._grants += 1
 
-    async def request_budget(self, allowance: Allowance, least: Allowance, price: Price | None) -> bool:
+    async def request_budget(self, allowance: Allowance, minimum: Allowance, price: Price | None) -> bool:
         """Ask the parent for budget and wait for its answer; False when there is none or no use for it."""
         sections, people, remaining = self.state.sections, self.state.people, self.context.research_seconds()
         if sections.job is None or sections.exhausted or self.context.must_end:
@@ -81,8 +81,8 @@ class ParentLink(RunPart):
         if not self._awaits_grant:
             request = LeaseRequest(
                 section_id=sections.job.section.id,
-                wanted=needs(allowance, price).each(lambda _, amount: amount * LEASE_FACTOR),
-                least=needs(least, price),
+                wanted=needs(allowance, price).map_kinds(lambda _, amount: amount * LEASE_FACTOR),
+                least=needs(minimum, price),
             )
             self._awaits_grant = True
             if not await self._signal_parent("request_lease", request):

@@ -73,8 +73,8 @@ class SectionCoordinator(RunPart):
         The rest is given on request, so that none waits while another holds what it does not use.
         """
         budget, parts = self.context.budget, max(sections, 1)
-        share = Spend().each(lambda kind, _: (budget.free_amount(kind) or 0) // parts)
-        lease = share.each(lambda _, amount: int(amount * FIRST_SHARE))
+        share = Spend().map_kinds(lambda kind, _: (budget.free_amount(kind) or 0) // parts)
+        lease = share.map_kinds(lambda _, amount: int(amount * FIRST_SHARE))
         round_tokens = self.run.judging.tokens_of_a_round()
         if lease.tokens < round_tokens <= share.tokens:
             lease = lease.replace(tokens=round_tokens)
@@ -87,7 +87,7 @@ class SectionCoordinator(RunPart):
             limit = getattr(self.request.limits, f"max_section_{kind}")
             return amount if limit is None else min(amount, max(limit - granted.of(kind), 0))
 
-        return demand.each(cap)
+        return demand.map_kinds(cap)
 
     async def run_section(self, section: ReportPlanSection) -> Outcome:
         """Start a section as a child workflow with its lease and await it. Raises FailureError."""
@@ -215,15 +215,15 @@ class SectionCoordinator(RunPart):
             grants.append((furthest, Grant(final=True)))
         return grants
 
-    def _share_of(self, allowed: Spend, least: Spend) -> Spend:
+    def _share_of(self, allowed: Spend, minimum: Spend) -> Spend:
         """Return a share of what is free, within what a section may have, and no less than it needs."""
         parts = len(self._running) + 1
 
         def share(kind: Kind, amount: int) -> int:
             free = self.context.budget.free_amount(kind) or amount
-            return max(least.of(kind), min(amount, free // parts))
+            return max(minimum.of(kind), min(amount, free // parts))
 
-        return allowed.each(share)
+        return allowed.map_kinds(share)
 
     # signals
 
@@ -259,8 +259,8 @@ class SectionCoordinator(RunPart):
         state = self.state
         ids = {ref.evidence_id for ref in state.sections.pool.get(section, ())}
         known_ids = {*state.sections.offers.get(section, ()), *ids}
-        others = [refs for name, refs in state.sections.pool.items() if name != section]
-        in_turns = (ref for rank in zip_longest(*others) for ref in rank if ref is not None)
+        pools = [refs for name, refs in state.sections.pool.items() if name != section]
+        in_turns = (ref for rank in zip_longest(*pools) for ref in rank if ref is not None)
         new = {ref.evidence_id: ref for ref in in_turns if ref.evidence_id not in known_ids}
         return tuple(new.values())[:MAX_REFS_AN_OFFER]
 

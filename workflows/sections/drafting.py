@@ -47,8 +47,8 @@ def best_judgements(
     """
     pairs = {(judgement.evidence_id, judgement.answers) for judgement in earlier}
     for judgement in rows:
-        known = current.get(judgement.evidence_id)
-        grade = known.answers if known else -1
+        other = current.get(judgement.evidence_id)
+        grade = other.answers if other else -1
         is_first = (judgement.evidence_id, judgement.answers) not in pairs
         if grade < judgement.answers or (grade == judgement.answers and is_first):
             yield judgement
@@ -267,7 +267,7 @@ class SectionDrafting(RunPart):
         writer = needs(self.models.allowance("writer"), self.models.price("writer"))
 
         def holds(calls: int) -> bool:
-            spend = writer.each(lambda _, amount: amount * calls)
+            spend = writer.map_kinds(lambda _, amount: amount * calls)
             return self.context.budget.refusal(spend, writing=True) is None
 
         limit = self.request.limits.max_parallel_sections

@@ -23,7 +23,7 @@ from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.amounts import needs
 from workflows.context import RunPart
 from workflows.part_state import ClarificationState
-from workflows.rules.budget import expected_allowance, least_tokens, scaled, smaller_allowance
+from workflows.rules.budget import expected_allowance, least_tokens, scale, smaller_allowance
 from workflows.steps import policy
 from workflows.steps.policy import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
 
@@ -192,7 +192,7 @@ class ModelSteps(RunPart):
         allowance, price = allowance_for(role, self.choice(role), step), self.price(role)
         number = budget.reserve(role, allowance, price, writing)
         while number is None:
-            least = scaled(allowance, least_tokens(allowance, self.expected_allowance(role)))
+            least = scale(allowance, least_tokens(allowance, self.expected_allowance(role)))
             has_more = await self.run.parent.request_budget(allowance, least, price)
             number = budget.reserve(role, allowance, price, writing)
             if number is None and (smaller := self._smaller_allowance(role, allowance, writing)) is not None:

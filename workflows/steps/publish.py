@@ -138,7 +138,7 @@ class Publisher(RunPart):
         """Everything the report is made of, within the payload limit."""
         context, state = self.context, self.state
         cited = {name for planned in sections for name in planned.draft.cited}
-        cited |= {name for part in self.run.parts.active() for name in part.cited()}
+        cited |= {name for part in self.run.parts.active() for name in part.cited_ids()}
         answering = {j.evidence_id for j in state.evidence.judgements.values() if j.answers >= MIN_ANSWERS}
         at_hand = cited | answering
         is_written = any(planned.draft.claims for planned in sections)
@@ -189,7 +189,7 @@ class Publisher(RunPart):
                 length=context.request.length,
                 language=context.language,
                 words=context.profile.words if state.question.prepared else STUDIES,
-            ).replace(**self.run.parts.published(cited))
+            ).replace(**self.run.parts.published_values(cited))
         )
 
     def _first_limitations(self) -> Iterable[Statement]:

@@ -82,7 +82,7 @@ class SearchSteps(RunPart):
         loop.
         """
         finished = [s.result() for s in running if s.done() and not s.cancelled() and not s.exception()]
-        answers = [answer for found in finished for answer in found]
+        answers = [answer for rows in finished for answer in rows]
         new_count = sum(self._record(record, refs) for record, refs in answers)
         self.state.loop.unjudged += new_count
         self._limit_evidence()
@@ -98,8 +98,8 @@ class SearchSteps(RunPart):
         merged = merge(state.evidence.refs, refs, record.section)
         state.evidence.refs = list(merged.refs)
         state.evidence.duplicates += merged.duplicates - repeated_count
-        listed = f", {record.listed} listed, not read" if record.listed else ""
-        message = f"{record.source}: {record.status}, {record.kept} kept of {record.hits}{listed}"
+        listed_text = f", {record.listed} listed, not read" if record.listed else ""
+        message = f"{record.source}: {record.status}, {record.kept} kept of {record.hits}{listed_text}"
         row = record.model_dump(include=set(EVENTS["search_complete"]))
         self.events.emit("search_complete", message, **row, new=len(merged.new_ids))
         return len(merged.new_ids)
@@ -111,11 +111,11 @@ class SearchSteps(RunPart):
         """
         context, source, started = self.context, tasks[0].agent, self.context.now()
         option = context.source(source)
-        listed = context.state.evidence.listed.get(source, Listing())
+        listing = context.state.evidence.listed.get(source, Listing())
         step = SearchTasks(
             run_id=context.run_id,
             tasks=tuple(self._task(task, max_documents) for task in tasks),
-            choice=Choice(question=context.question, most=share, listed=listed.results, tried=listed.tried),
+            choice=Choice(question=context.question, most=share, listed=listing.results, tried=listing.tried),
         )
         summary = f"{source}: {'; '.join(task.query for task in tasks)}"
         queue = option.info.queue if option else None
@@ -131,8 +131,8 @@ class SearchSteps(RunPart):
             failure = {"status": status, "detail": detail, "attempts": attempts, "seconds": seconds}
             return [(self._row(task).model_copy(update=failure), []) for task in tasks]
         if outcome.listed or outcome.tried:
-            tried = tuple(dict.fromkeys((*listed.tried, *outcome.tried)))
-            context.state.evidence.listed[source] = Listing(results=outcome.listed, tried=tried[-MAX_TRIED:])
+            names = tuple(dict.fromkeys((*listing.tried, *outcome.tried)))
+            context.state.evidence.listed[source] = Listing(results=outcome.listed, tried=names[-MAX_TRIED:])
         return [
             (with_hits(self._row(task), hits), list(hits.kept))
             for task, hits in zip(tasks, outcome.answers, strict=True)

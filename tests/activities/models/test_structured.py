@@ -69,7 +69,7 @@ def test_an_answer_is_read_in_whatever_form_it_comes(text: str) -> None:
 def test_a_backslash_of_latex_stays_in_the_text(cut: bool) -> None:
     text = TEXT.replace('"n"', r'"5\% of \upcite{ref6}, \alpha and \\beta, a \"word\""')
     text = text if not cut else f'{text[:-1]}, "more": [{{"te'
-    assert read(text, Wanted, cut=cut).note == r'5\% of \upcite{ref6}, \alpha and \beta, a "word"'
+    assert read(text, Wanted, is_cut=cut).note == r'5\% of \upcite{ref6}, \alpha and \beta, a "word"'
 
 
 def test_of_an_answer_that_is_not_whole_nothing_is_made_up() -> None:
@@ -109,11 +109,11 @@ def test_a_cut_answer_is_used_as_far_as_it_is_complete() -> None:
     long = {"title": "T", "items": [{"name": f"n{n}", "value": n} for n in range(5)]}
     text = json.dumps(long)
     for end in range(text.index('"n3"'), text.index('"n4"')):
-        answer = read(text[:end], Wanted, cut=True)
+        answer = read(text[:end], Wanted, is_cut=True)
         assert [i.name for i in answer.items[:3]] == ["n0", "n1", "n2"]
         assert all(i.name == f"n{i.value}" for i in answer.items), "an unfinished item was accepted"
     with pytest.raises(Unreadable, match="cut off"):
-        read('{"title": "T', Wanted, cut=True)
+        read('{"title": "T', Wanted, is_cut=True)
     with pytest.raises(Unreadable):
         read('{"title": "T", "items": [{"name": "a", "val', Wanted)
 
@@ -122,7 +122,7 @@ def test_a_cut_answer_is_used_as_far_as_it_is_complete() -> None:
 def test_no_text_makes_the_reader_fail_otherwise(text: str) -> None:
     for cut in (False, True):
         try:
-            read(text, Wanted, cut=cut)
+            read(text, Wanted, is_cut=cut)
         except Unreadable:
             continue
 
@@ -180,7 +180,7 @@ def test_every_schema_is_one_that_strict_servers_accept(role: Role) -> None:
 def test_a_long_answer_is_read_in_time_in_proportion_to_its_length(text: str, cut: bool) -> None:
     begun = time.process_time()
     with pytest.raises(Unreadable):
-        read(text, Wanted, cut=cut)
+        read(text, Wanted, is_cut=cut)
     assert time.process_time() - begun < 5, "420 KB took minutes when reading was quadratic"
 
 

@@ -37,7 +37,7 @@ SENKTE = Support(
 def sentence(
     text: str,
     *quotes: Support,
-    about: str = "",
+    context: str = "",
     documents: Mapping[str, Evidence] = DOCUMENTS,
     computed: Sequence[str] = (),
 ) -> gate.Decision:
@@ -47,7 +47,7 @@ def sentence(
         text,
         [quote.evidence_id for quote in quotes],
         documents,
-        about,
+        context,
         quotes=[quote.quote for quote in quotes],
         computations=Computations(computed, works, works),
     )
@@ -97,7 +97,7 @@ def test_a_quote_of_one_work_is_read_where_several_are_cited() -> None:
 
 def test_what_the_question_names_and_numbers_may_be_named() -> None:
     text = "Rule 19 of the PIVOT-9 trial was kept in group IV."
-    assert sentence(text, MORBIDITY, about="What is rule 19 of PIVOT-9?").state == "ask"
+    assert sentence(text, MORBIDITY, context="What is rule 19 of PIVOT-9?").state == "ask"
     assert sentence(text, MORBIDITY).state == "refused"
 
 
