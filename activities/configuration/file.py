@@ -140,9 +140,10 @@ def read_bytes(path: Path) -> bytes | None:
         handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))  # a pipe would wait for its writer
     except (FileNotFoundError, NotADirectoryError):
         return None
+    if not stat.S_ISREG(os.fstat(handle).st_mode):
+        os.close(handle)
+        raise ConfigError(f"{path} is not a file")
     with os.fdopen(handle, "rb") as file:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise ConfigError(f"{path} is not a file")
         data = file.read(MAX_BYTES + 1)
     if len(data) > MAX_BYTES:
         raise ConfigError(f"{path} is over 1 MiB; a configuration file is short text")
@@ -155,7 +156,10 @@ def read_settings(path: Path, data: bytes, fields: Mapping[str, FieldInfo]) -> F
         text = data.decode("utf-8-sig")
         _check_dots(path, text)
         return _Reader(path, fields).read(tomllib.loads(text))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    except UnicodeDecodeError as error:
+        line = data.count(b"\n", 0, error.start) + 1
+        raise ConfigError(f"{path} is not text in UTF-8 (line {line}); save it in that encoding") from error
+    except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is not valid TOML: {error}") from error
     except RecursionError:
         raise ConfigError(f"{path} has values inside values to a depth that no setting needs") from None

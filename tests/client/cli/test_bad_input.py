@@ -105,6 +105,16 @@ def test_a_broken_configuration_file_is_named(home: Path, text: str, message: st
     assert len(ran.err.strip().splitlines()) == 1
 
 
+def test_a_configuration_file_that_is_no_text_is_named(home: Path) -> None:
+    path = Path("determinator.toml")
+    path.write_bytes(b"mode = 'deep'\nlanguage = 'fran\xe7ais'\n")
+    refused = "Error: determinator.toml is not text in UTF-8 (line 2); save it in that encoding\n"
+    assert inside("list").err == refused
+    path.unlink()
+    path.mkdir()
+    assert inside("list").err == "Error: determinator.toml is not a file\n"
+
+
 def names_a_run(verb: str) -> bool:
     """Whether a verb, or one of its subcommands, is about a run."""
     context = click.Context(main.determinator)
