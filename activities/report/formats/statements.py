@@ -12,7 +12,7 @@ from activities.contracts.errors import install
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Grade, Statement
 from activities.contracts.stop_reasons import STOPS
 from activities.messages import N_, Plural, _, day, listed, ngettext, number
-from activities.report.formats.text import clean, quoted
+from activities.report.formats.text import clean, ended, quoted
 
 TEXT = "text"
 """A sentence that came as text, from a model."""
@@ -245,7 +245,7 @@ def _of_judgements(s: Statement) -> str:
             ngettext(SIDES[name].one, SIDES[name].many, count).format(count=number(count))
             for name, count in sides.items()
         )
-    return f"{text.format(works=number(works), direct=number(direct))}."
+    return ended(text.format(works=number(works), direct=number(direct)))
 
 
 def _nothing_found(s: Statement) -> str:

@@ -98,6 +98,13 @@ def test_a_report_in_another_language_has_no_fixed_text_in_english(language: str
         assert not faults(made, ALL | WORKS), "it does not hold"
 
 
+def test_a_sentence_in_chinese_ends_with_its_own_full_stop() -> None:
+    for step, works in ((WIDE, ALL), (STEP, WORKS), (PASSAGES, WORKS)):
+        for length in LENGTHS:
+            report = build_report(step.replace(language="zh"), works).replace(length=length)
+            assert re.findall(r".{10}[\u4e00-\u9fff]\.(?=\s|$)", words_of(report, "md")) == []
+
+
 @pytest.mark.parametrize(("language", "lang"), [("de", "de"), ("zh", "zh"), ("it", "en"), ("en", "en")])
 def test_a_page_says_its_language(language: str, lang: str) -> None:
     report = build_report(STEP.replace(language=language), WORKS)
