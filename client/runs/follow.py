@@ -46,7 +46,11 @@ PATIENCE_SECONDS = 60.0
 """Time for which a server may be away before we give up following."""
 REWIND_SECONDS = 30.0
 """Time that a terminated run may need to go on where it was rewound to."""
-UNREACHABLE_STATUSES = (RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED)
+UNREACHABLE_STATUSES = (
+    *(RPCStatusCode.UNAVAILABLE, RPCStatusCode.DEADLINE_EXCEEDED, RPCStatusCode.CANCELLED),
+    # a connection that breaks off within a call is "transport error" or "h2 protocol error"
+    *(RPCStatusCode.UNKNOWN, RPCStatusCode.INTERNAL),
+)
 
 
 AtGate = Callable[["Run", Progress], Awaitable[None]]
@@ -108,7 +112,10 @@ class Follower:
                 away_since = away_since or time.monotonic()
                 if time.monotonic() - away_since > PATIENCE_SECONDS:
                     address = self._run.connection.address
-                    raise NoConnection(f"the server at {address} is gone: {error.message}") from error
+                    raise NoConnection(
+                        f"the server at {address} is gone: {error.message}; the run goes on when it is back: "
+                        f"determinator watch {self._run.id}"
+                    ) from error
                 await asyncio.sleep(1)
             else:
                 await self._show_last_events(end)

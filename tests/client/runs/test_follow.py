@@ -7,9 +7,11 @@ from typing import cast
 
 import pytest
 from temporalio.client import Client
+from temporalio.service import RPCError, RPCStatusCode
 
 from activities.settings import Settings
 from client.connection import Connection
+from client.failures import NoConnection
 from client.run import Run
 from client.runs import follow
 from client.runs.display import PlainLines
@@ -69,12 +71,40 @@ async def test_a_run_is_queried_when_something_has_happened(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path, growth: int, queries: int
 ) -> None:
     server = Server(growth)
+    monkeypatch.setattr(follow, "REFRESH_SECONDS", 3600.0)
+    ended = await follower_of(server, monkeypatch, tmp_path).follow()
+    assert ended.outcome is not None
+    assert (server.looks, server.queries) == (LOOKS, queries)
+
+
+class Broken(Server):
+    """Whose connection breaks off within the first calls that wait for the end."""
+
+    breaks = 1
+
+    async def result(self) -> Outcome:
+        if self.breaks:
+            self.breaks -= 1
+            raise RPCError("transport error", RPCStatusCode.UNKNOWN, b"")
+        return await super().result()
+
+
+def follower_of(server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> follow.Follower:
     monkeypatch.setattr(follow, "description", server.description)
     monkeypatch.setattr(follow, "progress", server.progress)
     monkeypatch.setattr(follow, "read_events", no_events)
     monkeypatch.setattr(follow, "POLL_SECONDS", 0.0)
-    monkeypatch.setattr(follow, "REFRESH_SECONDS", 3600.0)
-    connection = Connection(cast(Client, server), embedded=False, address="")
-    ended = await follow.Follower(Run(Settings(home=tmp_path), connection, "r"), PlainLines()).follow()
+    connection = Connection(cast(Client, server), embedded=False, address="192.0.2.1:7233")
+    return follow.Follower(Run(Settings(home=tmp_path), connection, "r"), PlainLines())
+
+
+async def test_a_server_that_breaks_off_is_waited_for_and_then_left_with_the_way_back(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    ended = await follower_of(Broken(0), monkeypatch, tmp_path).follow()
     assert ended.outcome is not None
-    assert (server.looks, server.queries) == (LOOKS, queries)
+    server = Broken(0)
+    server.breaks = 99
+    monkeypatch.setattr(follow, "PATIENCE_SECONDS", 0.0)
+    with pytest.raises(NoConnection, match=r"is gone: transport error; .* determinator watch r$"):
+        await follower_of(server, monkeypatch, tmp_path).follow()
