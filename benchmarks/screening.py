@@ -2,6 +2,7 @@
 
     python -m benchmarks.screening FOLDER [--orders 200] [--sample 100] [--review NAME ...] [--seed TEXT]
         [--runs FILE] [--later SHARE]
+    python -m benchmarks.screening --drawn 10000 450 1.5 [--orders 200] ...
 
 FOLDER holds `NAME.jsonl.gz` (records with `title`, `abstract`, `included`) and `NAME.review.json` (`title`,
 `criteria`). Each order is one simulated review by `activities.review.rounds`: a person labels a random
@@ -9,10 +10,12 @@ sample, two independent screeners of a given sensitivity and specificity read in
 who is right decides where they differ and confirms what both include of the sample that ends it, and the
 product's rule stops. FILE keeps the rounds of each order as a line: they do not depend on the rule, so that
 another rule is measured on them in a minute. SHARE of the records, drawn at random, come by a later search,
-when the first ones were screened. Printed, the smallest review first: the share of reviews whose
-stated recall is true with its exact interval, the records that were not read, of all reviews and of those in
-which something could be saved (reading all would show a recall of 95 %), and, for the order alone, the share
-of records read for 95 % of those included beside the order by BM25 and a random one.
+when the first ones were screened. `--drawn` makes up a review of so many records, so many of them
+included, whose order is drawn in the place of a learnt one: the scores of both kinds are normal, their
+means so many standard deviations apart. Printed, the smallest review first: the share of reviews whose
+stated recall is true with its exact interval, the records that were not read, of all reviews and of those
+in which something could be saved (reading all would show a recall of 95 %), and, for the order alone, the
+share of records read for 95 % of those included beside the order by BM25 and a random one.
 """
 
 import argparse
@@ -86,6 +89,17 @@ class Simulated:
     """Reading all records would show the recall that is asked for."""
 
 
+class DrawnOrder:
+    """The order of a made-up review, which does not depend on what was decided."""
+
+    def __init__(self, included: Sequence[bool], apart: float, seed: str) -> None:
+        draw = random.Random(seed)
+        self.scores = [draw.gauss(apart * true) for true in included]
+
+    def order(self, decisions: Mapping[int, bool], unread: Sequence[int]) -> list[int]:
+        return sorted(unread, key=lambda place: -self.scores[place])
+
+
 class Screeners:
     """Two screeners who err independently, and a person who is right, on the records of a review."""
 
@@ -123,7 +137,7 @@ class Screeners:
 
 def simulate(
     review: Review,
-    ranker: Ranker,
+    ranker: Ranker | DrawnOrder,
     rates: tuple[float, float],
     sample: int,
     later: int,
@@ -188,23 +202,38 @@ def main() -> None:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("folder", type=Path)
+    parser.add_argument("folder", type=Path, nargs="?")
     parser.add_argument("--orders", type=int, default=200)
     parser.add_argument("--sample", type=int, default=100)
     parser.add_argument("--review", nargs="*", default=[])
     parser.add_argument("--seed", default="screening")
     parser.add_argument("--runs", type=Path)
     parser.add_argument("--later", type=float, default=0.0)
+    parser.add_argument("--drawn", nargs=3, metavar=("RECORDS", "INCLUDED", "APART"))
     options = parser.parse_args()
     runs = Runs(options.runs)
     total: list[Simulated] = []
     print("read until 95 % of the included are found: learnt order, BM25, random")
-    for review in load(options.folder, options.review, shuffled=options.later > 0):
+    if options.drawn:
+        records, included = map(int, options.drawn[:2])
+        truth = [True] * included + [False] * (records - included)
+        random.Random(options.seed).shuffle(truth)
+        reviews = [Review(" ".join(options.drawn), "", ("",) * records, tuple(truth))]
+    elif options.folder:
+        reviews = load(options.folder, options.review, shuffled=options.later > 0)
+    else:
+        parser.error("Name the folder of the reviews, or draw one by --drawn.")
+    for review in reviews:
         later = round(options.later * len(review.texts))
-        ranker = Ranker(review.texts, review.protocol)
-        by_chance = list(range(len(review.texts)))
-        random.Random(options.seed).shuffle(by_chance)
-        orders = (learnt_order(review, ranker), words_order(review), by_chance)
+        ranker: Ranker | DrawnOrder
+        if options.drawn:
+            ranker = DrawnOrder(review.included, float(options.drawn[2]), options.seed)
+            orders = [ranker.order({}, range(len(review.texts)))]
+        else:
+            ranker = Ranker(review.texts, review.protocol)
+            by_chance = list(range(len(review.texts)))
+            random.Random(options.seed).shuffle(by_chance)
+            orders = [learnt_order(review, ranker), words_order(review), by_chance]
         shares = "  ".join(f"{read_for(order, review.included):6.1%}" for order in orders)
         print(
             f"{review.name:<20} {len(review.texts):>5} records, {sum(review.included):>3} included   {shares}"

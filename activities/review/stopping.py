@@ -166,6 +166,12 @@ def _allowed(found: Counted, recall: float) -> Counted:
     return np.asarray(np.floor(found * ((1 - recall) / recall) + 1e-9), dtype=int)
 
 
+def may_miss(found: int, known: Errors = NO_ERRORS, recall: float = TARGET) -> float:
+    """Compute how many relevant records may be left beside those found and those that screeners missed."""
+    missed = known.mistaken @ known.missed @ np.arange(known.missed.shape[1])
+    return max(0.0, found * (1 - recall) / recall - float(missed))
+
+
 def probability_below(found: int, sample: Sample, known: Errors = NO_ERRORS, recall: float = TARGET) -> float:
     """Compute the probability, at most, to state `recall` by such a sample where it is not reached.
 

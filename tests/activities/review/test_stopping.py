@@ -8,7 +8,7 @@ import pytest
 
 from activities.review.decisions import Marks
 from activities.review.results import Share
-from activities.review.rounds import restated
+from activities.review.rounds import next_round, restated
 from activities.review.state import Course, Sample
 from activities.review.stopping import (
     ERROR,
@@ -127,6 +127,22 @@ def test_what_screeners_miss_and_what_is_left_are_held_against_each_number_that_
     sample = Sample(left=100, drawn=80)
     none_left, one_left, two_left = 0.0, 0.1 * 0.2, 0.9 * 0.2 * 19 / 99 + 0.1 * 0.2 * 19 / 99
     assert probability_below(19, sample, known) == pytest.approx(max(none_left, one_left, two_left))
+
+
+@pytest.mark.parametrize(
+    ("found", "in_round", "begins"), [(100, 0, True), (100, 1, False), (400, 2, True), (400, 3, False)]
+)
+def test_a_sample_begins_where_a_round_brings_few_of_those_that_may_be_missing(
+    found: int, in_round: int, *, begins: bool
+) -> None:
+    """Of 400 found 21 may be missing, of which a tenth may still come in a round; of 100 five, and none."""
+    batch = range(1000 - in_round, 1200 - in_round)
+    labels = {number: "i" if 1000 - found <= number < 1000 else "e" for number in range(batch.stop)}
+    marks = Marks.of(4000).with_labels(labels)
+    course, _ = next_round(
+        Course(total=4000, batch=tuple(batch), number=3), marks, lambda _, unread: list(unread), "seed"
+    )
+    assert course.phase == ("sample" if begins else "ranked")
 
 
 def simulated(
