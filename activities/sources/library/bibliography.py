@@ -69,8 +69,8 @@ def _bibtex_record(entry: "Entry") -> JsonValue:
     fields: dict[str, list[str]] = {}
     for field in entry.fields:
         fields.setdefault(field.key.lower(), []).append(str(field.value))
-    written = (latex_text(value, with_notes=True) for value in fields.pop("abstract", ()))
-    abstracts = dict.fromkeys(filter(None, written))
+    texts = (latex_text(value, with_notes=True) for value in fields.pop("abstract", ()))
+    abstracts = dict.fromkeys(filter(None, texts))
     record: dict[str, JsonValue] = {
         "title": latex_text(fields.get("title", [""])[0]),
         "abstract": "\n\n".join(abstracts),
