@@ -160,7 +160,7 @@ def ask(question: Question, place: Path, options: Sequence[str]) -> Outcome:
 
 def outcome(question: Question, path: Path) -> Outcome:
     """The first conclusion of a report on what is asked."""
-    made = CONCLUSIONS.shown(Report.model_validate_json(path.read_bytes())) if path.is_file() else ()
+    made = CONCLUSIONS.of_report(Report.model_validate_json(path.read_bytes())) if path.is_file() else ()
     if not made:
         return Outcome(question, NONE, NONE, NONE)
     first = next((conclusion for conclusion in made if conclusion.asked), made[0])

@@ -85,7 +85,7 @@ def keys_of(model: type[BaseModel], above: tuple[type[BaseModel], ...] = ()) -> 
 
 def keys_of_part(name: str) -> set[str]:
     """The keys of what a part adds to a report."""
-    (model,) = models_in(part_data(name).shown_as)
+    (model,) = models_in(part_data(name).report_kind)
     return {name, *(f"{name}.{key}" for key in keys_of(model))}
 
 

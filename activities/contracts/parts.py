@@ -13,8 +13,8 @@ from pydantic import TypeAdapter, model_validator
 
 from activities.contracts.evidence import Frozen
 
-Given = TypeVar("Given")
-Shown = TypeVar("Shown")
+Input = TypeVar("Input")
+Output = TypeVar("Output")
 
 MODULES: Mapping[str, str] = {
     "continues": "activities.contracts.prepare",
@@ -27,31 +27,31 @@ MODULES: Mapping[str, str] = {
 """Name of a value -> the module whose `PART` declares it, in the order of the chapters."""
 
 
-class PartData(Generic[Given, Shown]):
-    """The values of a part: `given` to publishing and `shown` in the report."""
+class PartData(Generic[Input, Output]):
+    """The values of a part: what publishing is given, and what the report has."""
 
     def __init__(
-        self, name: str, input_type: object, no_given: Given, report_type: object, no_shown: Shown
+        self, name: str, input_type: object, input_default: Input, report_type: object, report_default: Output
     ) -> None:
         self.name = name
-        self.given_as, self.shown_as = input_type, report_type
-        self._no_given, self._no_shown = no_given, no_shown
+        self.input_kind, self.report_kind = input_type, report_type
+        self._input_default, self._report_default = input_default, report_default
 
-    def of_input(self, document: "PublishParts") -> Given:
+    def of_input(self, document: "PublishParts") -> Input:
         """Return the value that publishing is given; the default without the part."""
-        return cast(Given, (document.__pydantic_extra__ or {}).get(self.name, self._no_given))
+        return cast(Input, (document.__pydantic_extra__ or {}).get(self.name, self._input_default))
 
-    def shown(self, report: "ReportParts") -> Shown:
+    def of_report(self, report: "ReportParts") -> Output:
         """Return the value in the report; the default without the part."""
-        return cast(Shown, (report.__pydantic_extra__ or {}).get(self.name, self._no_shown))
+        return cast(Output, (report.__pydantic_extra__ or {}).get(self.name, self._report_default))
 
     @cached_property
-    def given_type(self) -> TypeAdapter[Given]:
-        return TypeAdapter(cast(type[Given], self.given_as))
+    def input_adapter(self) -> TypeAdapter[Input]:
+        return TypeAdapter(cast(type[Input], self.input_kind))
 
     @cached_property
-    def shown_type(self) -> TypeAdapter[Shown]:
-        return TypeAdapter(cast(type[Shown], self.shown_as))
+    def report_adapter(self) -> TypeAdapter[Output]:
+        return TypeAdapter(cast(type[Output], self.report_kind))
 
 
 def part_data(name: str) -> PartData[object, object]:
@@ -74,7 +74,7 @@ class _WithParts(Frozen, extra="allow"):
         for name in list(values):
             if name in MODULES:
                 data = part_data(name)
-                adapter = data.shown_type if self.is_report else data.given_type
+                adapter = data.report_adapter if self.is_report else data.input_adapter
                 values[name] = adapter.validate_python(values[name])
             else:
                 del values[name]

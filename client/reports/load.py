@@ -237,7 +237,7 @@ class RunReport(Report):
     def work_rows(self) -> list[dict[str, str | int | bool | None]]:
         """Make a row for each reference, for `pandas.DataFrame`, with judgement and cells of the table."""
         judgements = {work.evidence_id: work for work in self.judgements}
-        cells = {row.evidence_id: row.cells for row in TABLE.shown(self).rows}
+        cells = {row.evidence_id: row.cells for row in TABLE.of_report(self).rows}
         rows = []
         for reference in self.references:
             row = reference.model_dump(mode="json", exclude={"identifiers", "authors"})

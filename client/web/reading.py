@@ -79,7 +79,7 @@ class Reading:
             version=int(number) if number.isdecimal() else len(versions) + 1,
             waits=is_waiting,
             aloud=can_speak(),
-            turns=await self._talking.turns(CONTINUES.shown(report), user),
+            turns=await self._talking.turns(CONTINUES.of_report(report), user),
             conversation=self._talking.conversation(user, run.id),
             link=run.link,
         )
@@ -221,7 +221,7 @@ class Talking:
                 break
             answer = " ".join(answer_of(report).first)
             turns.insert(0, (report.run_id, report.asked or report.question, answer))
-            origin = CONTINUES.shown(report)
+            origin = CONTINUES.of_report(report)
         return turns
 
     async def talk(self, request: Request, run_id: str, text: Text, verb: str = Form("ask")) -> Response:

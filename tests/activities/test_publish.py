@@ -104,7 +104,7 @@ async def test_only_what_is_cited_is_read_and_looked_up(store: EvidenceStore) ->
 async def test_a_retraction_since_or_before_counts_until_a_reinstatement(store: EvidenceStore) -> None:
     report = await report_of(store, {"pmid:1": StandingVerdict(standing="retracted")})
     assert [r.evidence_id for r in report.references] == ["pmid:2"]
-    assert CANDIDATES.shown(report) == ()
+    assert CANDIDATES.of_report(report) == ()
     assert TRIAL.title in {s.text("title") for s in report.statements if s.code == "retracted_left_out"}
     sound = StandingVerdict(standing="none")
     assert not (await published(store, {"pmid:1": sound}, standing="retracted")).answered

@@ -86,7 +86,7 @@ def different(n: int) -> str:
 
 
 def analysis_of(report: Report) -> Analysis:
-    analysis = ANALYSIS.shown(report)
+    analysis = ANALYSIS.of_report(report)
     assert analysis is not None
     return analysis
 
@@ -207,4 +207,4 @@ async def test_effects_are_read_where_works_compare_though_none_may_answer(
     stage.script.answers["appraiser"] = appraise
     _, report, _ = await stage.play(a_request())
     assert len(stage.fakes.of("appraiser")) == asked
-    assert [conclusion.outcome for conclusion in CONCLUSIONS.shown(report)] == ["mortality"] * asked
+    assert [conclusion.outcome for conclusion in CONCLUSIONS.of_report(report)] == ["mortality"] * asked

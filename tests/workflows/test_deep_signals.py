@@ -47,7 +47,7 @@ async def test_every_message_may_reach_a_run_while_its_sections_work(stage: Stag
     assert [step.steering for step in steps["gap_evaluator"]] == [("adults", "older people")] * 3
     assert {task.source for task in stage.fakes.searches} == {"alpha", "beta"}
     assert all(c.paid for c in stage.fakes.of("writer")), "a week of pause left time for writing"
-    assert [c.name for c in CANDIDATES.shown(await run.report())] == ["sirolimus"]
+    assert [c.name for c in CANDIDATES.of_report(await run.report())] == ["sirolimus"]
     named = stage.fakes.of("hypothesis_generator")[-1].step
     assert isinstance(named, HypothesisInput)
     by_id = {ref.evidence_id: ref for ref in stage.fakes.published[-1].evidence}

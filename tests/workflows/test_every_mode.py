@@ -193,7 +193,7 @@ async def test_the_gates_wait_for_a_person(stage: Stage, mode: str) -> None:
         ("candidates", "chosen"),
         ("report", "approved"),
     ]
-    assert [c.name for c in CANDIDATES.shown(report)] == ["aspirin"]
+    assert [c.name for c in CANDIDATES.of_report(report)] == ["aspirin"]
 
 
 @pytest.mark.parametrize("mode", ["simple", "hierarchical"])  # `test_people` has the first

@@ -32,7 +32,7 @@ async def test_a_run_builds_on_the_evidence_of_an_earlier_one(stage: Stage, mode
     known = {reference.evidence_id for reference in before.references}
     assert {reference.evidence_id for reference in report.references} <= known
     assert limitations(report).count("follow_up") == 1
-    assert CONTINUES.shown(report) == Continued(run_id=earlier.handle.id, question=before.question)
+    assert CONTINUES.of_report(report) == Continued(run_id=earlier.handle.id, question=before.question)
     assert any(section.claims for section in report.sections)
     (imported,) = [event for event in await run.events() if event.type == "imported"]
     assert imported.data == {"run_id": earlier.handle.id, "items": len(known)}
@@ -98,7 +98,7 @@ async def test_a_chain_of_three_is_researched_and_reported_as_questions_that_sta
     asked = a_request(mode, question="Which dose?", follow_up=await evidence_of(stage, run))
     _, third, run = await stage.play(asked, "ask-third")
     assert told[-1].earlier_question == second.question
-    assert CONTINUES.shown(third) == Continued(run_id="ask-second", question=second.question)
+    assert CONTINUES.of_report(third) == Continued(run_id="ask-second", question=second.question)
     assert (third.question, third.asked) == (
         "Which dose of metformin slows dementia in women?",
         "Which dose?",

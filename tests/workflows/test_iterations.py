@@ -185,7 +185,7 @@ async def test_what_would_test_a_hypothesis_is_searched_for(stage: Stage) -> Non
     tests = [step.tests for step in selected if isinstance(step, SelectInput)]
     assert tests[0] == ()
     assert tests[1][0] == "metformin no benefit"
-    [candidate] = CANDIDATES.shown(report)
+    [candidate] = CANDIDATES.of_report(report)
     assert candidate.search_suggestions == ("metformin no benefit", "metformin trial")
     assert candidate.against
 
@@ -208,7 +208,7 @@ async def test_what_is_offered_against_a_candidate_is_read_again(stage: Stage) -
     stage.script.profile = PROFILE.model_copy(update={"candidates": True})
     stage.script.answers["hypothesis_generator"], stage.script.answers["verifier"] = hypothesise, read
     _, report, _ = await stage.play(a_request())
-    [candidate] = CANDIDATES.shown(report)
+    [candidate] = CANDIDATES.of_report(report)
     assert candidate.support
     assert candidate.against == ()
     assert [s.number("quotes") for s in report.statements if s.code == "not_against"] == [1]

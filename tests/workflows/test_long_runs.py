@@ -108,7 +108,7 @@ async def test_candidates_are_named_once_however_often_the_run_continues(live: S
     await run.outcome()
     assert await runs_of(live, run) >= 2
     assert len(live.fakes.of("hypothesis_generator")) == 1
-    assert CANDIDATES.shown(await run.report()) == ()
+    assert CANDIDATES.of_report(await run.report()) == ()
 
 
 async def test_a_rate_gate_that_is_given_back_continues_as_new(stage: Stage) -> None:

@@ -57,7 +57,7 @@ def candidates_from(stage: Stage, **registers: Source) -> None:
 
 
 def field(report: Report, name: CandidateFieldName, candidate: int = 0) -> CandidateField:
-    return next(found for found in CANDIDATES.shown(report)[candidate].fields if found.name == name)
+    return next(found for found in CANDIDATES.of_report(report)[candidate].fields if found.name == name)
 
 
 async def test_candidates_are_looked_up_at_the_same_time(stage: Stage) -> None:
@@ -66,9 +66,11 @@ async def test_candidates_are_looked_up_at_the_same_time(stage: Stage) -> None:
     _, report, _ = await stage.play(a_request())
     assert len(register.asked) == 2
     assert (
-        {step.name for step in stage.fakes.looked_up} == {c.name for c in CANDIDATES.shown(report)} == DRUGS
+        {step.name for step in stage.fakes.looked_up}
+        == {c.name for c in CANDIDATES.of_report(report)}
+        == DRUGS
     )
-    for number, _candidate in enumerate(CANDIDATES.shown(report)):
+    for number, _candidate in enumerate(CANDIDATES.of_report(report)):
         found = field(report, "mechanism", number)
         assert (found.status, found.entries[-1].source) == ("found", "chembl")
         assert found.entries[-1].url
@@ -82,14 +84,14 @@ async def test_a_source_that_is_down_costs_only_its_own_fields(stage: Stage) -> 
     trials = field(report, "trials")
     assert (trials.status, trials.silent) == ("unreachable", ("clinicaltrials",))
     assert field(report, "mechanism").status == "found"
-    assert len(stage.fakes.looked_up) == 2 * len(CANDIDATES.shown(report))
+    assert len(stage.fakes.looked_up) == 2 * len(CANDIDATES.of_report(report))
 
 
 async def test_a_source_that_refuses_is_not_asked_again(stage: Stage) -> None:
     candidates_from(stage, chembl=Register(fails=Refused("no")))
     _, report, _ = await stage.play(a_request())
     assert field(report, "targets").status == "unreachable"
-    assert len(stage.fakes.looked_up) == len(CANDIDATES.shown(report))
+    assert len(stage.fakes.looked_up) == len(CANDIDATES.of_report(report))
 
 
 async def test_a_reviewer_who_asks_to_finish_does_not_wait_for_look_ups(stage: Stage) -> None:
@@ -99,7 +101,7 @@ async def test_a_reviewer_who_asks_to_finish_does_not_wait_for_look_ups(stage: S
     await run.handle.signal("finish_now")
     outcome = await run.outcome()
     assert outcome.verified_claims > 0
-    assert {c.name for c in CANDIDATES.shown(await run.report())} == DRUGS
+    assert {c.name for c in CANDIDATES.of_report(await run.report())} == DRUGS
 
 
 async def test_a_run_without_time_left_looks_nothing_up_and_says_so(stage: Stage) -> None:

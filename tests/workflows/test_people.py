@@ -70,7 +70,7 @@ async def test_what_a_run_asks_back_is_answered_days_later_and_stands_in_every_l
     assert (await run.budget()).elapsed_seconds < DAY
     report = await run.report()
     said = ["In whom? children", "Compared with what? placebo (assumed)"]
-    assert [reading.text for reading in READINGS.shown(report)] == said
+    assert [reading.text for reading in READINGS.of_report(report)] == said
     later = [call for call in stage.fakes.calls if call.role != "clarifier" and call.paid]
     assert {tuple(reading.text for reading in call.step.readings) for call in later} == {tuple(said)}
     assert {"query_parser", "judge", "writer"} <= {call.role for call in later}
@@ -95,7 +95,7 @@ async def test_nothing_waits_where_nobody_is_asked(
         await run.decide("reject", "clarification")
     assert (await run.outcome()).stop_reason == "sufficient_evidence"
     assert len(stage.fakes.of("clarifier")) == calls
-    assert len(READINGS.shown(await run.report())) == readings
+    assert len(READINGS.of_report(await run.report())) == readings
 
 
 async def test_a_question_is_read_while_what_it_leaves_open_is_assumed(stage: Stage) -> None:
@@ -354,7 +354,7 @@ async def test_only_the_candidates_that_were_chosen_are_reported_and_written_abo
     assert chosen == ["aspirin"]
     await run.outcome()
     report = await run.report()
-    assert [c.name for c in CANDIDATES.shown(report)] == ["aspirin"]
+    assert [c.name for c in CANDIDATES.of_report(report)] == ["aspirin"]
     assert [(d.gate, d.action, d.note) for d in report.methodology.approvals] == [
         ("candidates", "chosen", "aspirin")
     ]
@@ -372,7 +372,7 @@ async def test_rejected_candidates_are_left_out_and_the_report_is_still_written(
     await run.outcome()
     report = await run.report()
     assert report.sections
-    assert CANDIDATES.shown(report) == ()
+    assert CANDIDATES.of_report(report) == ()
     assert not [claim for claim in report.sentences() if "metformin" in claim.text.casefold()]
     assert "candidates_rejected" in limitations(report)
 

@@ -169,13 +169,13 @@ def _cell(field: CandidateField) -> str:
 def note(report: Report) -> str:
     """State once for all candidates how they are checked, and that registers were not asked."""
     note = NAMED_NOTE if report.written_by == "extractive" else CHECKED_NOTE
-    silent = any(field.status == "not_looked_up" for c in CANDIDATES.shown(report) for field in c.fields)
+    silent = any(field.status == "not_looked_up" for c in CANDIDATES.of_report(report) for field in c.fields)
     return f"{_(note)} {_(NOT_ASKED)}" if silent else _(note)
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Show the table of candidates, without columns in which nothing was found, and a page of each."""
-    judged, shown = report.written_by == "model", CANDIDATES.shown(report)
+    judged, shown = report.written_by == "model", CANDIDATES.of_report(report)
     if shown:
         rows = [_row(row, number, quotes, judged=judged) for number, row in enumerate(shown, start=1)]
         yield Table(*filled(tuple(map(_, HEAD)), rows), note(report), sortable=True)

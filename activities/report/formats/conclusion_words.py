@@ -342,7 +342,7 @@ def _grounds(conclusion: Conclusion) -> str:
 
 def leading(report: Report) -> tuple[Conclusion, ...]:
     """Return the conclusions that the answer begins with: those on what the question names."""
-    return tuple(conclusion for conclusion in CONCLUSIONS.shown(report) if conclusion.asked)
+    return tuple(conclusion for conclusion in CONCLUSIONS.of_report(report) if conclusion.asked)
 
 
 def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
@@ -362,7 +362,7 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
 
     Beside an answer, which a model wrote and a second reader confirmed, they are shown in a `full` report.
     """
-    shown = CONCLUSIONS.shown(report)
+    shown = CONCLUSIONS.of_report(report)
     if not shown or (report.answer and report.length != "full"):
         return
     yield _summary(shown, report, quotes)

@@ -292,14 +292,14 @@ def effects_of(report: Report, *, drawn: bool) -> Iterator[Figure]:
 
 
 def _pooled(report: Report) -> Iterator[Panel | None]:
-    analysis = ANALYSIS.shown(report)
+    analysis = ANALYSIS.of_report(report)
     return map(pool_panel, analysis.pools if analysis else ())
 
 
 def _effects(report: Report) -> Iterator[Panel | None]:
     labels = {reference.evidence_id: label_of(reference) for reference in report.references}
-    analysis = ANALYSIS.shown(report)
-    concluded = CONCLUSIONS.shown(report)
+    analysis = ANALYSIS.of_report(report)
+    concluded = CONCLUSIONS.of_report(report)
     entries = [
         *(
             (conclusion.outcome, work.effect, work.result)

@@ -297,7 +297,7 @@ def _silent(report: Report) -> list[Statement]:
 
 def continues(report: Report) -> str:
     """Say what a follow-up continues, and how its question was typed; empty for any other report."""
-    if (before := CONTINUES.shown(report)) is None:
+    if (before := CONTINUES.of_report(report)) is None:
         return ""
     earlier = clean(before.question) or _("an earlier question")
     text = _("This report continues “{earlier}” (run {run}).").format(

@@ -38,7 +38,7 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
 
     Columns that a reader asked for are always shown. What all works share is left out.
     """
-    columns = TABLE.shown(report).columns
+    columns = TABLE.of_report(report).columns
     rows = (claim for claim in report.claims() if claim.is_row)
     tabled = {support.evidence_id for row in rows for support in row.support}
     grades_known = report.written_by == "extractive" or concludes(report) or not report.words.counted
@@ -67,8 +67,8 @@ def _row(report: Report, reference: Reference, quotes: Quotes) -> tuple[Cell, ..
         (judgement for judgement in report.judgements if judgement.evidence_id == name),
         JudgedWork(evidence_id=name, answers=0),
     )
-    fields = next((row.cells for row in TABLE.shown(report).rows if row.evidence_id == name), {})
-    asked = (fields.get(column) for column in TABLE.shown(report).columns)
+    fields = next((row.cells for row in TABLE.of_report(report).rows if row.evidence_id == name), {})
+    asked = (fields.get(column) for column in TABLE.of_report(report).columns)
     cells = (
         _quoted(value.text, value.support, quotes) if value and value.support else Cell() for value in asked
     )
@@ -137,8 +137,8 @@ def table_csv(report: Report) -> bytes:
     Begins with a byte-order mark, by which spreadsheets know UTF-8.
     """
     judged = {work.evidence_id: work for work in report.judgements}
-    rows = {row.evidence_id: row for row in TABLE.shown(report).rows}
-    columns = TABLE.shown(report).columns
+    rows = {row.evidence_id: row for row in TABLE.of_report(report).rows}
+    columns = TABLE.of_report(report).columns
     text = io.StringIO()
     table = csv.writer(text, lineterminator="\n")
     extra = [name for column in columns for name in (column, f"{column}: sentence")]

@@ -52,12 +52,12 @@ class AnalysisReport(ReportPart):
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         chapter_blocks = (*blocks(report, quotes, drawn=drawn),)
-        if not CONCLUSIONS.shown(report):
+        if not CONCLUSIONS.of_report(report):
             chapter_blocks += (*effects_of(report, drawn=drawn),)
         yield Chapter("statistics", _(TITLE), chapter_blocks)
 
     def files(self, report: Report) -> Mapping[str, bytes]:
-        analysis = ANALYSIS.shown(report)
+        analysis = ANALYSIS.of_report(report)
         return {"analysis.json": analysis.model_dump_json(indent=2).encode()} if analysis else {}
 
 
@@ -75,7 +75,7 @@ EXPECTED: Mapping[Expected, str] = {
 
 def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
     """Verdict, findings, a forest plot with its numbers, what was not pooled, the program."""
-    analysis = ANALYSIS.shown(report)
+    analysis = ANALYSIS.of_report(report)
     if analysis is None:
         return
     yield Text((Run(_verdict(analysis), "bold"),))

@@ -116,14 +116,14 @@ class CandidatesReport(ReportPart):
         return tuple(candidates)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
-        candidates = CANDIDATES.shown(report)
+        candidates = CANDIDATES.of_report(report)
         if has_claims and not candidates and report.profile == "drug_repurposing":
             yield Statement.of("no_candidate")
         if candidates and not has_claims:
             yield Statement.of("candidates_stand_alone", candidates=len(candidates))
 
     def quotes(self, report: Report) -> Iterable[Support]:
-        return (quote for candidate in CANDIDATES.shown(report) for quote in candidate.quotes)
+        return (quote for candidate in CANDIDATES.of_report(report) for quote in candidate.quotes)
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
         yield Chapter("candidates", _("Candidates"), (*candidate_words.blocks(report, quotes),))
@@ -131,7 +131,9 @@ class CandidatesReport(ReportPart):
     def problems(
         self, report: Report, items: Mapping[str, Mapping[str, object]]
     ) -> Mapping[str, Iterable[tuple[str, ...]]]:
-        return {"candidate": (tuple(_problems(candidate, items)) for candidate in CANDIDATES.shown(report))}
+        return {
+            "candidate": (tuple(_problems(candidate, items)) for candidate in CANDIDATES.of_report(report))
+        }
 
 
 def _problems(candidate: Candidate, items: Mapping[str, Mapping[str, object]]) -> Iterator[str]:

@@ -42,15 +42,15 @@ class ConclusionsReport(ReportPart):
         return tuple(row.replace(wording=appraisal.worded.get(row.key, "")) for row in rows)
 
     def remarks(self, report: Report, *, has_claims: bool) -> Iterable[Statement]:
-        if any(map(is_pool_missing, CONCLUSIONS.shown(report))):
+        if any(map(is_pool_missing, CONCLUSIONS.of_report(report))):
             yield Statement.of("nothing_pooled")
 
     def quotes(self, report: Report) -> Iterable[Support]:
-        works = (work for conclusion in CONCLUSIONS.shown(report) for work in conclusion.works)
+        works = (work for conclusion in CONCLUSIONS.of_report(report) for work in conclusion.works)
         return (quote for work in works for quote in work.support)
 
     def concludes(self, report: Report) -> bool:
-        return bool(CONCLUSIONS.shown(report))
+        return bool(CONCLUSIONS.of_report(report))
 
     def lines(self, report: Report) -> Iterable[str]:
         return map(conclusion_words.line, conclusion_words.leading(report))
@@ -79,7 +79,7 @@ class ConclusionsReport(ReportPart):
     def problems(
         self, report: Report, items: Mapping[str, Mapping[str, object]]
     ) -> Mapping[str, Iterable[tuple[str, ...]]]:
-        return {"conclusion": (tuple(_problems(conclusion)) for conclusion in CONCLUSIONS.shown(report))}
+        return {"conclusion": (tuple(_problems(conclusion)) for conclusion in CONCLUSIONS.of_report(report))}
 
 
 def conclusions(appraisal: Appraisal, works: Iterable[JudgedWork], checks: Checks) -> tuple[Conclusion, ...]:

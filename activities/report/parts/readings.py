@@ -17,7 +17,7 @@ class ReadingsReport(ReportPart):
     """Lists the readings of the question."""
 
     def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
-        if readings := READINGS.shown(report):
+        if readings := READINGS.of_report(report):
             yield Chapter("readings", _(TITLE), tuple(bullets(clean(reading.text) for reading in readings)))
 
 

@@ -28,7 +28,7 @@ class TableReport(ReportPart):
         return check_table(TABLE.of_input(step), checks)
 
     def quotes(self, report: Report) -> Iterable[Support]:
-        for row in TABLE.shown(report).rows:
+        for row in TABLE.of_report(report).rows:
             yield from (cell.support for cell in row.cells.values() if cell.support is not None)
 
 

@@ -93,13 +93,13 @@ def report_of(
 
 
 def field(report: Report, name: CandidateFieldName) -> CandidateField:
-    return next(found for found in CANDIDATES.shown(report)[0].fields if found.name == name)
+    return next(found for found in CANDIDATES.of_report(report)[0].fields if found.name == name)
 
 
 def test_every_entry_has_its_source() -> None:
     report = report_of()
     numbered = {reference.evidence_id for reference in report.references}
-    for found in CANDIDATES.shown(report)[0].fields:
+    for found in CANDIDATES.of_report(report)[0].fields:
         assert (found.status == "found") is bool(found.entries)
         for entry in found.entries:
             assert entry.source
@@ -123,21 +123,21 @@ def test_a_field_is_read_from_a_label_or_says_why_it_is_empty() -> None:
 
 
 def test_quality_has_its_reasons_and_records_count_for_nothing_in_it() -> None:
-    (candidate,) = CANDIDATES.shown(report_of())
+    (candidate,) = CANDIDATES.of_report(report_of())
     assert candidate.evidence_quality == "strong"
     reasons = {reason.code: reason.values for reason in candidate.quality_reasons}
     assert reasons["quality_best"]["design"] == "randomised trial"
     assert (reasons["quality_studies"]["works"], reasons["quality_against"]["works"]) == (1, 1)
     assert reasons["quality_stopped_trials"]["trials"] == 1
     by_label = RILUZOLE.replace(support=(Support(evidence_id="pmid:11", quote=AGAINST),))
-    assert CANDIDATES.shown(report_of(by_label))[0].evidence_quality == "moderate"
+    assert CANDIDATES.of_report(report_of(by_label))[0].evidence_quality == "moderate"
 
 
 def test_a_report_that_is_made_again_keeps_what_was_looked_up() -> None:
     once = report_of()
-    again = report_of(CANDIDATES.shown(once)[0], None)
-    assert CANDIDATES.shown(again)[0].fields == CANDIDATES.shown(once)[0].fields
-    assert CANDIDATES.shown(again)[0].looked_up == ""
+    again = report_of(CANDIDATES.of_report(once)[0], None)
+    assert CANDIDATES.of_report(again)[0].fields == CANDIDATES.of_report(once)[0].fields
+    assert CANDIDATES.of_report(again)[0].looked_up == ""
 
 
 def test_the_page_has_sources_and_reasons() -> None:
@@ -188,7 +188,7 @@ def test_a_candidate_needs_a_verified_quote_from_an_item_that_names_it() -> None
         Candidate(name="Ibuprofen", support=invented),
     )
     report = built(publish_input(candidates=candidates))
-    assert [(c.name, c.evidence_quality) for c in CANDIDATES.shown(report)] == [("Metformin", "strong")]
+    assert [(c.name, c.evidence_quality) for c in CANDIDATES.of_report(report)] == [("Metformin", "strong")]
     assert [s.text("name") for s in stated(report, "candidate_left_out")] == ["Aspirin", "Ibuprofen"]
 
 
@@ -204,7 +204,7 @@ def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
         search_suggestions=("metformin mortality no benefit",),
     )
     report = built(publish_input(candidates=(candidate,)))
-    assert [s.evidence_id for s in CANDIDATES.shown(report)[0].against] == ["pmid:2"]
+    assert [s.evidence_id for s in CANDIDATES.of_report(report)[0].against] == ["pmid:2"]
     assert faults(report) == []
     for form in ("md", "html"):
         assert "metformin mortality no benefit" in render(report, form).decode()
@@ -226,7 +226,7 @@ def test_what_speaks_against_a_candidate_and_would_test_it_is_shown() -> None:
 def test_verify_finds_a_field_of_a_candidate_that_nothing_cited_says(field: str, value: object) -> None:
     report = built(FULL)
     assert faults(report) == []
-    [candidate] = CANDIDATES.shown(report)
+    [candidate] = CANDIDATES.of_report(report)
     invented = candidate.model_copy(update={field: value})
     [problem] = faults(report.replace(candidates=(invented,)))
     assert field.replace("_", " ") in problem
@@ -236,7 +236,7 @@ def test_a_candidate_under_concern_is_weak_and_none_is_said_to_be_missing() -> N
     support = (Support(evidence_id="pmid:2", quote=INCREASED),)
     candidate = Candidate(name="metformin", support=support, evidence_quality="strong")
     report = built(publish_input(candidates=(candidate,)))
-    assert CANDIDATES.shown(report)[0].evidence_quality == "weak"
+    assert CANDIDATES.of_report(report)[0].evidence_quality == "weak"
     draft = planned("s1", quoting("Metformin does reduce mortality.", ("pmid:1", REDUCED)))
     step = publish_input(draft, candidates=())
     assert "no_candidate" in codes(built(step))
@@ -262,7 +262,7 @@ def test_the_row_of_a_candidate_says_what_its_page_says(
         trial_status=phase,
     )
     step = publish_input(candidates=(candidate,), evidence=(ref_of(work),))
-    (made,) = CANDIDATES.shown(build_report(step, {"pmid:9": work}))
+    (made,) = CANDIDATES.of_report(build_report(step, {"pmid:9": work}))
     _, _, approval, trials, *_ = cells(made)
     assert row[0] in approval
     assert row[1] in trials

@@ -57,11 +57,11 @@ def report_of(works: dict[str, Evidence] = WORKS) -> Report:
     return build_report(a_step(works), works)
 
 
-(THE_ONE,) = CONCLUSIONS.shown(report_of())
+(THE_ONE,) = CONCLUSIONS.of_report(report_of())
 
 
 def changed(report: Report, **fields: object) -> Report:
-    (one,) = CONCLUSIONS.shown(report)
+    (one,) = CONCLUSIONS.of_report(report)
     return report.replace(conclusions=(one.replace(**fields),))
 
 
@@ -78,7 +78,7 @@ def test_a_report_concludes_by_outcome_from_works_that_stand() -> None:
     assert [work.evidence_id for work in one.works] == ["pmid:1", "pmid:2"]
     assert {reference.evidence_id for reference in report_of().references} == set(WORKS)
     retracted = WORKS["pmid:2"].replace(standing="retracted")
-    (one,) = CONCLUSIONS.shown(report_of({**WORKS, "pmid:2": retracted}))
+    (one,) = CONCLUSIONS.of_report(report_of({**WORKS, "pmid:2": retracted}))
     assert [work.evidence_id for work in one.works] == ["pmid:1"]
     assert one.pooled is None
 
@@ -89,7 +89,7 @@ def test_a_report_with_a_conclusion_does_not_say_that_the_works_settle_nothing()
         answer=(DraftClaim(id="s1.a1", text="It lowers nothing.", state="refused"),)
     )
     report = build_report(a_step().replace(sections=(section.replace(draft=draft),)), WORKS)
-    assert CONCLUSIONS.shown(report)
+    assert CONCLUSIONS.of_report(report)
     assert not report.answer
 
 
@@ -258,7 +258,7 @@ def test_what_is_not_pooled_for_want_of_the_library_is_said(monkeypatch: pytest.
     whole = report_of()
     monkeypatch.setitem(sys.modules, "statsmodels", None)
     report = report_of()
-    assert CONCLUSIONS.shown(report)[0].pooled is None
+    assert CONCLUSIONS.of_report(report)[0].pooled is None
     assert any("pip install 'determinator[analysis]'" in text for text in report.limitations)
     (problem,) = faults(whole, WORKS)
     assert "to make its pooled figure again" in problem
@@ -292,5 +292,5 @@ def test_a_line_is_put_in_plain_words_only_where_a_second_reader_confirms_it(pro
     assert (plain in answer) is (problem is None)
     assert ("95% CI" in answer or "risk ratio" in answer.casefold()) is (problem is not None)
     assert not faults(report, WORKS)
-    (one,) = CONCLUSIONS.shown(report)
+    (one,) = CONCLUSIONS.of_report(report)
     assert one.replace(direction="higher").key != one.key

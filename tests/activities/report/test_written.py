@@ -48,9 +48,9 @@ def refusals(report: Report, kind: str) -> list[tuple[str, str]]:
 
 def test_a_written_report_passes_an_outsiders_check_and_one_with_a_changed_cell_does_not() -> None:
     assert faults(REPORT, WORKS) == []
-    (row,) = (row for row in TABLE.shown(REPORT).rows if row.cells)
+    (row,) = (row for row in TABLE.of_report(REPORT).rows if row.cells)
     moved = row.replace(evidence_id="pmid:12")
-    forged = REPORT.replace(table=TABLE.shown(REPORT).replace(rows=(moved,)))
+    forged = REPORT.replace(table=TABLE.of_report(REPORT).replace(rows=(moved,)))
     assert any("has no sentence of that work" in problem for problem in faults(forged, WORKS))
 
 

@@ -39,4 +39,4 @@ async def test_candidates_are_shown_at_the_prompt_and_approved(
     assert f"determinator candidates {run.handle.id} --keep NAME" in shown
     assert shown.count("[a]pprove [r]eject [d]etach") == 2
     await run.outcome()
-    assert "metformin" in {candidate.name for candidate in CANDIDATES.shown(await run.report())}
+    assert "metformin" in {candidate.name for candidate in CANDIDATES.of_report(await run.report())}

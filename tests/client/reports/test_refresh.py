@@ -224,7 +224,7 @@ def test_a_later_version_passes_the_same_check_and_keeps_its_ids(home: Path) -> 
     later = told_again(home, {"pmid:1": verdict("retracted", "retraction")})
     assert [claim.id for claim in later.claims()] == ["s1.4"], "a fragment was printed for what it rested on"
     assert [len(claim.support) for claim in later.claims()] == [1]
-    assert CANDIDATES.shown(later) == ()
+    assert CANDIDATES.of_report(later) == ()
     assert examine(later, lines_of(later)).faults() == []
     check = later.verification
     assert (check.claims, check.verified, check.fell) == (4, 1, 3)
