@@ -52,8 +52,8 @@ def _render(place: str, report: "Report", evidence: "Mapping[str, Evidence]") ->
         return report.model_dump_json(indent=2).encode()
     module, _, name = place.partition(".")
     renderer = getattr(import_module(f"{__name__}.{module}"), name)
-    made: bytes = renderer(report, evidence) if module in _WITH_EVIDENCE else renderer(report)
-    return made
+    data: bytes = renderer(report, evidence) if module in _WITH_EVIDENCE else renderer(report)
+    return data
 
 
 _WITH_EVIDENCE = ("bibliography",)
@@ -101,10 +101,8 @@ CHART_FORMATS: Mapping[str, str] = {"svg": "image/svg+xml", "png": "image/png", 
 class MissingExtra(DeterminatorError):
     """The library behind a format is not installed."""
 
-    def __init__(
-        self, extra: str, others: str = "md, html, docx, json, csl, ris and csv need nothing"
-    ) -> None:
-        super().__init__(f"this format needs an extra: {install(extra)}; {others}")
+    def __init__(self, extra: str, hint: str = "md, html, docx, json, csl, ris and csv need nothing") -> None:
+        super().__init__(f"this format needs an extra: {install(extra)}; {hint}")
 
 
 class UnknownFormat(DeterminatorError):
@@ -132,5 +130,5 @@ def render_document(document: "Document", name: str) -> bytes:
     modules = {"md": "markdown"}
     if name not in WRITTEN:
         raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(WRITTEN)}")
-    written: Callable[[Document], bytes] = import_module(f"{__name__}.{modules.get(name, name)}").written
-    return written(document)
+    renderer: Callable[[Document], bytes] = import_module(f"{__name__}.{modules.get(name, name)}").written
+    return renderer(document)

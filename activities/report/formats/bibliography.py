@@ -94,7 +94,7 @@ def ris_of(works: Iterable["Item"]) -> bytes:
 
 
 def csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
-    made = []
+    rows = []
     for item in items(report, evidence):
         row: dict[str, object] = {
             "id": item.key,
@@ -107,8 +107,8 @@ def csl(report: Report, evidence: Mapping[str, Evidence]) -> bytes:
             "abstract": item.abstract,
             "note": item.note,
         }
-        made.append({name: value for name, value in row.items() if value})
-    return (json.dumps(made, ensure_ascii=False, indent=2) + "\n").encode()
+        rows.append({name: value for name, value in row.items() if value})
+    return (json.dumps(rows, ensure_ascii=False, indent=2) + "\n").encode()
 
 
 class Item(NamedTuple):
@@ -131,9 +131,9 @@ def items(report: Report, evidence: Mapping[str, Evidence]) -> Iterator[Item]:
     names = keys(report.references)
     for reference in report.references:
         item = evidence.get(reference.evidence_id)
-        standing = STANDINGS[reference.standing] if reference.standing != "unknown" else ""
+        notice = STANDINGS[reference.standing] if reference.standing != "unknown" else ""
         kind = reference.evidence_type.replace("_", " ")
-        note = (kind, f"found in {clean(reference.source)}", standing)
+        note = (kind, f"found in {clean(reference.source)}", notice)
         yield Item(
             key=names[reference.number],
             types=_TYPES.get(reference.evidence_type, ARTICLE),
@@ -175,8 +175,8 @@ def _stem(reference: Reference) -> str:
     else:
         words = re.findall(r"[^\W\d_]{4,}", reference.title)
         name = words[0].capitalize() if words else ""
-    plain = unicodedata.normalize("NFKD", name.translate(_LATIN))
-    name = re.sub(r"[^A-Za-z]", "", plain) or reference.source.capitalize()
+    letters = unicodedata.normalize("NFKD", name.translate(_LATIN))
+    name = re.sub(r"[^A-Za-z]", "", letters) or reference.source.capitalize()
     return f"{name}{reference.year or ''}"
 
 

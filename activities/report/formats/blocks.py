@@ -83,13 +83,13 @@ class Cite:
     @property
     def spans(self) -> tuple[tuple[int, str], ...]:
         """The first number and the text of each mark; of works that follow each other as `1-9`."""
-        made: list[tuple[int, str]] = []
+        pairs: list[tuple[int, str]] = []
         numbers = () if self.on_screen else tuple(mark.number for mark in self.marks)
         for _distance, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
             run = [number for _place, number in group]
             span = [(run[0], f"{run[0]}\u2013{run[-1]}")]
-            made += span if len(run) >= MIN_SPAN else [(number, str(number)) for number in run]
-        return tuple(made)
+            pairs += span if len(run) >= MIN_SPAN else [(number, str(number)) for number in run]
+        return tuple(pairs)
 
     @property
     def text(self) -> str:
@@ -165,8 +165,8 @@ def space_before(part: Part) -> str:
     Nothing before the rest of a clause, and before a sentence of a script without blanks."""
     if isinstance(part, Sentence) and part.line:
         return "\n"
-    first = part.text[:1] if isinstance(part, Sentence) else ""
-    return "" if first and (first in CLOSING or _WITHOUT_BLANKS.match(first)) else " "
+    character = part.text[:1] if isinstance(part, Sentence) else ""
+    return "" if character and (character in CLOSING or _WITHOUT_BLANKS.match(character)) else " "
 
 
 @dataclass(frozen=True, slots=True)
@@ -339,9 +339,9 @@ class Document:
     """For the properties of a file: question, profile, time, what made it."""
 
 
-def on_paper(made: Document) -> Iterator[Chapter]:
+def on_paper(tree: Document) -> Iterator[Chapter]:
     """Yield the chapters of a document that paper has."""
-    for chapter in made.chapters:
+    for chapter in tree.chapters:
         if chapter.kind != "screen":
             blocks = (b for b in chapter.blocks if not (isinstance(b, Text) and b.kind == "screen"))
             yield replace(chapter, blocks=tuple(blocks))
@@ -376,8 +376,9 @@ def filled(
     head: Sequence[str], rows: Sequence[tuple[Cell, ...]]
 ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
     """Head and rows of a table without the columns that are empty in every row."""
-    used = [place for place in range(len(head)) if not rows or any(row[place].text for row in rows)]
-    return tuple(head[place] for place in used), tuple(tuple(row[place] for place in used) for row in rows)
+    places = [place for place in range(len(head)) if not rows or any(row[place].text for row in rows)]
+    fields = (tuple(row[place] for place in places) for row in rows)
+    return tuple(head[place] for place in places), tuple(fields)
 
 
 def quotes_in(value: object) -> Iterator[Quote]:
@@ -414,5 +415,5 @@ def listed_quotes(chapters: Sequence[Chapter]) -> tuple[Quote, ...]:
 
 def letter_of(place: int) -> str:
     """Name a place from 0: `a` to `z`, then `aa`."""
-    more, last = divmod(place, len(ascii_lowercase))
-    return (letter_of(more - 1) if more else "") + ascii_lowercase[last]
+    rest, letter = divmod(place, len(ascii_lowercase))
+    return (letter_of(rest - 1) if rest else "") + ascii_lowercase[letter]

@@ -104,8 +104,8 @@ def entry_text(field: CandidateFieldName, entry: FieldEntry) -> str:
     if field == "trials":
         return _trial(entry, text, code)
     if field == "indications" and entry.code == "names_disease_asked":
-        named = _("{text} (asked about)") if entry.evidence_id else _("{text} (the disease asked about)")
-        return named.format(text=text)
+        template = _("{text} (asked about)") if entry.evidence_id else _("{text} (the disease asked about)")
+        return template.format(text=text)
     if field == "targets":
         genes = _("gene {genes}").format(**values) if values.get("genes") else ""
         return _with(text, [genes, values.get("accessions", "")])
@@ -134,18 +134,18 @@ def _trial(entry: FieldEntry, text: str, code: str) -> str:
 def phases(codes: str) -> str:
     """`PHASE2; PHASE3` -> `phase 2/3`; empty for trials without a phase."""
     numbers = [code.strip() for code in codes.split(";") if code.strip() not in ("", "NA")]
-    named = "/".join(n.replace("EARLY_", _("early ")).replace("PHASE", "") for n in numbers)
-    return _("phase {number}").format(number=named) if named else ""
+    text = "/".join(n.replace("EARLY_", _("early ")).replace("PHASE", "") for n in numbers)
+    return _("phase {number}").format(number=text) if text else ""
 
 
-def cells(candidate: Candidate, *, judged: bool = True) -> tuple[str, ...]:
+def cells(candidate: Candidate, *, by_model: bool = True) -> tuple[str, ...]:
     """Make the cells between name and sources, under `HEAD`: the entries of the page in short."""
     fields = {field.name: field for field in candidate.fields}
     mechanism, indications, regulatory, trials, safety = (_cell(fields[name]) for name in COLUMNS)
     pro, con = (len({s.evidence_id for s in quotes}) for quotes in (candidate.support, candidate.against))
-    literature = _("{pro} for, {con} against").format(pro=pro, con=con) if judged else ""
+    literature = _("{pro} for, {con} against").format(pro=pro, con=con) if by_model else ""
     chain = shortened(clean(candidate.proposed_mechanism or candidate.mechanism), SHORT)
-    quality = _(candidate.evidence_quality) if judged else ""
+    quality = _(candidate.evidence_quality) if by_model else ""
     return (chain or mechanism, indications, regulatory, trials, literature, safety, quality)
 
 
@@ -154,14 +154,14 @@ def _cell(field: CandidateField) -> str:
     registered = [entry for entry in field.entries if entry.values.get("nct")]
     if field.name != "trials" or not registered:
         return shortened("; ".join(entry_text(field.name, entry) for entry in field.entries), SHORT)
-    stopped = sum(entry.code in STOPPED_TRIALS for entry in registered)
+    stops = sum(entry.code in STOPPED_TRIALS for entry in registered)
     results = sum(bool(entry.values.get("results")) for entry in registered)
-    latest = max((int(c) for e in registered for c in e.values.get("phase", "") if c.isdigit()), default=0)
+    phase = max((int(c) for e in registered for c in e.values.get("phase", "") if c.isdigit()), default=0)
     parts = [
         ngettext("{count} trial", "{count} trials", len(registered)).format(count=len(registered)),
-        _("up to phase {number}").format(number=latest) if latest else "",
+        _("up to phase {number}").format(number=phase) if phase else "",
         _("{count} with results").format(count=results) if results else _("none with results"),
-        _("{count} stopped early").format(count=stopped) if stopped else "",
+        _("{count} stopped early").format(count=stops) if stops else "",
     ]
     return ", ".join(filter(None, parts))
 
@@ -169,19 +169,20 @@ def _cell(field: CandidateField) -> str:
 def note(report: Report) -> str:
     """State once for all candidates how they are checked, and that registers were not asked."""
     note = NAMED_NOTE if report.written_by == "extractive" else CHECKED_NOTE
-    silent = any(field.status == "not_looked_up" for c in CANDIDATES.of_report(report) for field in c.fields)
-    return f"{_(note)} {_(NOT_ASKED)}" if silent else _(note)
+    fields = (field for candidate in CANDIDATES.of_report(report) for field in candidate.fields)
+    is_silent = any(field.status == "not_looked_up" for field in fields)
+    return f"{_(note)} {_(NOT_ASKED)}" if is_silent else _(note)
 
 
 def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Show the table of candidates, without columns in which nothing was found, and a page of each."""
-    judged, shown = report.written_by == "model", CANDIDATES.of_report(report)
-    if shown:
-        rows = [_row(row, number, quotes, judged=judged) for number, row in enumerate(shown, start=1)]
+    by_model, candidates = report.written_by == "model", CANDIDATES.of_report(report)
+    if candidates:
+        rows = [_row(row, number, quotes, by_model=by_model) for number, row in enumerate(candidates, 1)]
         yield Table(*filled(tuple(map(_, HEAD)), rows), note(report), sortable=True)
-    for number, candidate in enumerate(shown, start=1):
+    for number, candidate in enumerate(candidates, start=1):
         heading = Heading(_title(candidate), anchor=f"candidate-{number}-page", new_page=True)
-        yield Group((heading, Fields((*_fields(candidate, quotes, judged=judged),))), "candidate")
+        yield Group((heading, Fields((*_fields(candidate, quotes, by_model=by_model),))), "candidate")
 
 
 def _title(candidate: Candidate) -> str:
@@ -189,28 +190,30 @@ def _title(candidate: Candidate) -> str:
     return f"{name} ({generic})" if generic and generic.casefold() != name.casefold() else name
 
 
-def _row(candidate: Candidate, number: int, quotes: Quotes, *, judged: bool) -> tuple[Cell, ...]:
+def _row(candidate: Candidate, number: int, quotes: Quotes, *, by_model: bool) -> tuple[Cell, ...]:
     link = Run(_title(candidate), anchor=f"candidate-{number}-page")
-    texts = (cell(text) for text in cells(candidate, judged=judged))
+    texts = (cell(text) for text in cells(candidate, by_model=by_model))
     return (Cell((link,), anchor=f"candidate-{number}"), *texts, Cell((quotes.numbers(candidate.quotes),)))
 
 
-def _fields(candidate: Candidate, quotes: Quotes, *, judged: bool) -> Iterator[tuple[str, tuple[Parts, ...]]]:
+def _fields(
+    candidate: Candidate, quotes: Quotes, *, by_model: bool
+) -> Iterator[tuple[str, tuple[Parts, ...]]]:
     """Yield fields with an entry, those missing by reason, searches that would test it, and quality."""
     alike: dict[str, list[str]] = {}
     for field in candidate.fields:
         about = FIELDS[field.name]
         if field.entries:
-            label = about.label if judged else about.unjudged or about.label
+            label = about.label if by_model else about.unjudged or about.label
             yield _(label), tuple(_line(field.name, entry, quotes) for entry in field.entries)
         else:
             alike.setdefault(missing(field), []).append(_(about.label))
-    for why, names in alike.items():
-        yield ", ".join(names), ((Run(why, "around"),),)
+    for reason, names in alike.items():
+        yield ", ".join(names), ((Run(reason, "around"),),)
     if tests := tuple(map(clean, candidate.search_suggestions)):
         by_run = Run(_("suggested by the run"), "source")
         yield _("Searches that would test this"), tuple((Run(text), by_run) for text in tests)
-    if judged:
+    if by_model:
         grade = candidate.evidence_quality
         reasons = map(Run, sentences(candidate.quality_reasons))
         yield _("Quality of the evidence"), ((Run(_(grade), "grade", grade=grade), *reasons),)
@@ -220,5 +223,5 @@ def _line(field: CandidateFieldName, entry: FieldEntry, quotes: Quotes) -> Parts
     text, quote = entry_text(field, entry), clean(entry.quote)
     number = quotes.number(entry.evidence_id)
     runs = () if not quote or quote in text or same_words(clean(entry.text), quote) else (Run(quote, "said"),)
-    where = quotes.mark(number) if number else Run(source_title(entry.source), "source", safe_url(entry.url))
-    return (Run(text), *runs, where)
+    source = quotes.mark(number) if number else Run(source_title(entry.source), "source", safe_url(entry.url))
+    return (Run(text), *runs, source)

@@ -184,8 +184,8 @@ def statement(conclusion: Conclusion) -> str:
         text = _(NOT_SHOWN)
     else:
         wording = SENTENCES[conclusion.direction, SURE[conclusion.certainty]]
-        several = conclusion.proposed is not None and conclusion.proposed.plural
-        text = ngettext(wording.one, wording.many, 2 if several else 1)
+        is_plural = conclusion.proposed is not None and conclusion.proposed.plural
+        text = ngettext(wording.one, wording.many, 2 if is_plural else 1)
     return capitalized(text.format(**values))
 
 
@@ -217,12 +217,13 @@ def reasons(conclusion: Conclusion) -> str:
         return ""
     by_code = CERTAINTIES.index(conclusion.starts) - sum(concern.levels for concern in conclusion.concerns)
     doubts = conclusion.proposed.doubts if conclusion.proposed else ()
-    found = [_down(concern) for concern in sorted(conclusion.concerns, key=lambda concern: -concern.levels)]
+    concerns = sorted(conclusion.concerns, key=lambda concern: -concern.levels)
+    causes = [_down(concern) for concern in concerns]
     if by_code > CERTAINTIES.index(conclusion.certainty):
-        known = {_(REASONS[concern.code]) for concern in conclusion.concerns}
-        found += [_(REASONS[doubt]) for doubt in doubts if _(REASONS[doubt]) not in known]
+        texts = {_(REASONS[concern.code]) for concern in conclusion.concerns}
+        causes += [_(REASONS[doubt]) for doubt in doubts if _(REASONS[doubt]) not in texts]
     text = _(LEVELS[conclusion.certainty])
-    for place, reason in enumerate(found):
+    for place, reason in enumerate(causes):
         if len(f"{text} {reason}".split()) <= MAX_REASON_WORDS:
             text += f"{', ' if place else ': '}{reason}"
     return ended(capitalized(text))
@@ -234,16 +235,16 @@ def _down(concern: Concern) -> str:
     return text.format(reason=reason, count=concern.levels)
 
 
-def _counted(of: AppraisedWork | PooledFigure) -> str:
+def _counted(row: AppraisedWork | PooledFigure) -> str:
     """` for deaths, of the comparator against the group`: how a work counts, where it is otherwise."""
-    counts = _(" for {outcome}").format(outcome=clean(of.counts)) if of.opposite and of.counts else ""
-    counts = counts or (_(" for the opposite outcome") if of.opposite else "")
+    template = _(" for {outcome}") if row.counts else _(" for the opposite outcome")
+    counts = template.format(outcome=clean(row.counts)) if row.opposite else ""
     by_group = (
-        isinstance(of, AppraisedWork)
-        and of.effect is not None
-        and (of.effect.arms is not None or is_of_means(of, of.effect))
+        isinstance(row, AppraisedWork)
+        and row.effect is not None
+        and (row.effect.arms is not None or is_of_means(row, row.effect))
     )
-    return counts + (_(" (comparator versus group)") if of.reverse and not by_group else "")
+    return counts + (_(" (comparator versus group)") if row.reverse and not by_group else "")
 
 
 def figures(conclusion: Conclusion) -> str:
@@ -307,17 +308,17 @@ def absolute(conclusion: Conclusion) -> str:
 
 def _rests_on(conclusion: Conclusion, quotes: Quotes) -> str:
     """Name the works without which the pool would show something else; empty where none could be left out."""
-    pooled = conclusion.pooled
-    if pooled is None or pooled.without is None:
+    pool = conclusion.pooled
+    if pool is None or pool.without is None:
         return ""
-    null = no_effect(pooled.measure)
-    side = side_of(pooled.without, null)
-    if side == side_of(pooled.result, null):
+    null = no_effect(pool.measure)
+    side = side_of(pool.without, null)
+    if side == side_of(pool.result, null):
         return _("Leaving out any one study does not change the pooled result.")
-    turned = pooled.opposite != pooled.reverse
+    turned = pool.opposite != pool.reverse
     return _("Without {works} the pooled result would be {effect}: {direction}.").format(
-        works=listed(f"[{quotes.number(name)}]" for name in pooled.left_out),
-        effect=f"{pooled.measure} {_interval(pooled.without, pooled)}",
+        works=listed(f"[{quotes.number(name)}]" for name in pool.left_out),
+        effect=f"{pool.measure} {_interval(pool.without, pool)}",
         direction=direction_words(OTHER_SIDE.get(side, side) if turned else side),
     )
 
@@ -362,11 +363,11 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
 
     Beside an answer, which a model wrote and a second reader confirmed, they are shown in a `full` report.
     """
-    shown = CONCLUSIONS.of_report(report)
-    if not shown or (report.answer and report.length != "full"):
+    conclusions = CONCLUSIONS.of_report(report)
+    if not conclusions or (report.answer and report.length != "full"):
         return
-    yield _summary(shown, report, quotes)
-    for conclusion in shown:
+    yield _summary(conclusions, report, quotes)
+    for conclusion in conclusions:
         if conclusion.works and (conclusion.pooled is not None or report.length == "full"):
             yield Heading(_("{outcome}: the works").format(outcome=capitalized(clean(conclusion.outcome))))
             yield _table(conclusion, report, quotes)
@@ -375,32 +376,32 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     yield Text((Run(_(NOTE)),), "note")
 
 
-def _summary(shown: Sequence[Conclusion], report: Report, quotes: Quotes) -> Table:
+def _summary(conclusions: Sequence[Conclusion], report: Report, quotes: Quotes) -> Table:
     """Make the table of summary of findings, as GRADE has it: a row for each outcome."""
     rows = []
-    for conclusion in shown:
+    for conclusion in conclusions:
         works = [work for work in conclusion.works if work.counted]
         people = [_people(work) for work in works]
         said_above = conclusion.asked and not (conclusion.wording and report.answer)
-        cited = quotes.numbers(support for work in works for support in work.support)
+        cite = quotes.numbers(support for work in works for support in work.support)
         rows.append(
             (
                 cell(capitalized(clean(conclusion.outcome)))
                 if said_above
                 else Cell(_cited(conclusion, quotes)),
-                Cell((Run(number(len(works))), cited) if works else ()),
+                Cell((Run(number(len(works))), cite) if works else ()),
                 cell(number(sum(filter(None, people))) if all(people) and works else ""),
                 cell(" ".join(filter(None, (_effect_words(conclusion, works), differs(conclusion))))),
                 cell(reasons(conclusion)),
             )
         )
-    return Table(*filled([*map(_, SUMMARY_HEAD)], rows), _(STARTS) if any(map(reasons, shown)) else "")
+    return Table(*filled([*map(_, SUMMARY_HEAD)], rows), _(STARTS) if any(map(reasons, conclusions)) else "")
 
 
 def _effect_words(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> str:
     """Say the direction and the pooled figure, else how many works found what, and what range they report."""
-    excluded = _excludes_what_matters(conclusion)
-    direction = _(DIRECTIONS[conclusion.direction]) if excluded else direction_words(conclusion.direction)
+    is_excluded = _excludes_what_matters(conclusion)
+    direction = _(DIRECTIONS[conclusion.direction]) if is_excluded else direction_words(conclusion.direction)
     if figure := figures(conclusion):
         return " ".join(filter(None, (ended(capitalized(direction)), figure, absolute(conclusion))))
     sides = Counter(direction_words(work.direction) for work in works)
@@ -412,9 +413,9 @@ def _effect_words(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> str
         )
         for side, count in sides.most_common()
     )
-    found = ", ".join(counts if len(works) > 1 else sides)
+    findings = ", ".join(counts if len(works) > 1 else sides)
     return " ".join(
-        (ended(capitalized(": ".join(filter(None, (direction, found))))), *_ranges(works))
+        (ended(capitalized(": ".join(filter(None, (direction, findings))))), *_ranges(works))
     ).strip()
 
 
@@ -458,8 +459,8 @@ def _table(conclusion: Conclusion, report: Report, quotes: Quotes) -> Table:
     if conclusion.pooled is not None:
         pool = conclusion.pooled
         effect = f"{pool.measure} {_interval(pool.result, pool)}{_counted(pool)}"
-        last = _("Pooled (random effects, I² {share})").format(share=percent(conclusion.pooled.i2))
-        name, figure = (Cell((Run(text, "bold"),)) for text in (last, effect))
+        label = _("Pooled (random effects, I² {share})").format(share=percent(conclusion.pooled.i2))
+        name, figure = (Cell((Run(text, "bold"),)) for text in (label, effect))
         rows.append((name, Cell(), Cell(), figure, Cell(), Cell(), Cell()))
     measures = dict.fromkeys(work.effect.measure for work in conclusion.works if work.effect)
     explained = "; ".join(f"{measure}: {_(MEASURE_NAMES[measure])}" for measure in measures)
@@ -472,9 +473,9 @@ def _not_pooled(conclusion: Conclusion, quotes: Quotes) -> str:
     """Name the works that are not in the pool; empty where all are or nothing was pooled."""
     pool = conclusion.pooled
     names = [work.evidence_id for work in conclusion.works if pool and work.evidence_id not in pool.works]
-    left = sorted(map(quotes.number, names))
-    named = listed(f"[{number}]" for number in left)
-    return _("Not pooled for lack of usable figures: {works}.").format(works=named) if left else ""
+    numbers = sorted(map(quotes.number, names))
+    works = listed(f"[{number}]" for number in numbers)
+    return _("Not pooled for lack of usable figures: {works}.").format(works=works) if numbers else ""
 
 
 def _row(work: AppraisedWork, quotes: Quotes, notes: dict[str, str]) -> tuple[Cell, ...]:

@@ -37,14 +37,14 @@ def docx(report: Report) -> bytes:
 
 
 @in_its_language
-def written(made: page.Document) -> bytes:
+def written(tree: page.Document) -> bytes:
     import docx as library
 
     word = library.Document()
-    _metadata(word, made)
-    word.add_heading(made.title, 0)
-    _write(word, made.head)
-    for chapter in page.on_paper(made):
+    _metadata(word, tree)
+    word.add_heading(tree.title, 0)
+    _write(word, tree.head)
+    for chapter in page.on_paper(tree):
         word.add_heading(chapter.title, 1)
         _write(word, chapter.blocks)
     out = BytesIO()
@@ -80,9 +80,9 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
                     paragraph = word.add_paragraph(f"[{reference.number}] ")
                     _line(paragraph, reference.parts)
             case page.Group():
-                before = len(word.paragraphs)
+                count = len(word.paragraphs)
                 _write(word, block.blocks)
-                for paragraph in word.paragraphs[before:] if block.kind == "letter" else ():
+                for paragraph in word.paragraphs[count:] if block.kind == "letter" else ():
                     paragraph.paragraph_format.left_indent = Cm(LETTER_CM)
 
 
@@ -111,24 +111,24 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
             run.italic = part.style in ("badge", "grade") or None
 
 
-def _metadata(word: "Document", made: page.Document) -> None:
+def _metadata(word: "Document", tree: page.Document) -> None:
     from docx.oxml.ns import qn
 
     properties = word.core_properties
-    properties.title = made.title[:255]
-    properties.subject = made.about["question"][:255]
+    properties.title = tree.title[:255]
+    properties.subject = tree.about["question"][:255]
     properties.author = "Determinator"
-    properties.comments = " ".join(filter(None, (made.about.get("made"), made.run_line)))[:255]
-    properties.keywords = made.about["profile"][:255]
+    properties.comments = " ".join(filter(None, (tree.about.get("made"), tree.run_line)))[:255]
+    properties.keywords = tree.about["profile"][:255]
     properties.language = language()
     for default in word.styles.element.xpath("./w:docDefaults//w:lang"):
         for kind in ("val", "eastAsia"):
             default.set(qn(f"w:{kind}"), language())
     try:
-        at = datetime.fromisoformat(made.about["at"]).replace(tzinfo=None)
+        time = datetime.fromisoformat(tree.about["at"]).replace(tzinfo=None)
     except ValueError:
         return
-    properties.created = properties.modified = at
+    properties.created = properties.modified = time
 
 
 def _figure(word: "Document", figure: page.Figure) -> bool:
@@ -150,8 +150,8 @@ def _turn(word: "Document") -> None:
     """Go on on a new sheet that is turned by a quarter."""
     from docx.enum.section import WD_ORIENT
 
-    before = word.sections[-1]
-    width, height, upright = before.page_width, before.page_height, before.orientation == WD_ORIENT.PORTRAIT
+    sheet = word.sections[-1]
+    width, height, upright = sheet.page_width, sheet.page_height, sheet.orientation == WD_ORIENT.PORTRAIT
     section = word.add_section()
     section.orientation = WD_ORIENT.LANDSCAPE if upright else WD_ORIENT.PORTRAIT
     section.page_width, section.page_height = height, width

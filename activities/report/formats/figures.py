@@ -90,7 +90,7 @@ class Panel:
 @cache
 def templates() -> Environment:
     """Load the templates beside this file, autoescaped: no text of a report can become markup."""
-    made = Environment(
+    environment = Environment(
         loader=FileSystemLoader(FOLDER),
         autoescape=True,
         undefined=StrictUndefined,
@@ -98,23 +98,23 @@ def templates() -> Environment:
         lstrip_blocks=True,
         keep_trailing_newline=True,
     )
-    made.globals.update(_=_, number=number)
-    return made
+    environment.globals.update(_=_, number=number)
+    return environment
 
 
 def drawing(name: str, title: str, words: str, content: "Sequence[Panel] | Sequence[Step]") -> str:
     """Draw a figure as SVG by its macro, with its title and its content in words for who cannot see it."""
-    drawn = templates().get_template("figures.svg.jinja").module
+    macros = templates().get_template("figures.svg.jinja").module
     key = f"figure-{crc32(title.encode()):x}"
     opening = _OPENING.format(key=key, title=escape(title), words=escape(words), style=STYLE)
-    return str(getattr(drawn, name)(content, Markup(opening)))  # noqa: S704 - its parts are escaped above
+    return str(getattr(macros, name)(content, Markup(opening)))  # noqa: S704 - its parts are escaped above
 
 
 def titled(svg: str, title: str) -> str:
-    high = int(_HEIGHT.search(svg)[1]) + TITLE_HEIGHT  # type: ignore[index]  # each template states it
+    height = int(_HEIGHT.search(svg)[1]) + TITLE_HEIGHT  # type: ignore[index]  # each template states it
     line = f'<text class="fig-text fig-lead" x="0" y="-10">{escape(title)}</text></svg>'
-    whole = _HEIGHT.sub(f'viewBox="0 -{TITLE_HEIGHT} 360 {high}"', svg, count=1)
-    return f"{whole.strip().removesuffix('</svg>')}{line}"
+    drawing = _HEIGHT.sub(f'viewBox="0 -{TITLE_HEIGHT} 360 {height}"', svg, count=1)
+    return f"{drawing.strip().removesuffix('</svg>')}{line}"
 
 
 TITLE_HEIGHT = 28
@@ -131,9 +131,9 @@ def picture(svg: str) -> bytes | None:
         import typst
     except ImportError:
         return None
-    made = typst.compile(_PAGE, format="png", ppi=PIXELS_PER_INCH, sys_inputs={"figure": svg})
-    assert isinstance(made, bytes)
-    return made
+    image = typst.compile(_PAGE, format="png", ppi=PIXELS_PER_INCH, sys_inputs={"figure": svg})
+    assert isinstance(image, bytes)
+    return image
 
 
 def described(svg: str) -> str:
@@ -157,14 +157,14 @@ def flow(report: Report) -> tuple[Step, ...]:
         legend[source_title(record.source)] += record.kept
     if sum(legend.values()) != counts.identified:  # sections share what each of them kept
         legend.clear()
-    failed = sum(record.status not in ANSWERED for record in searches)
+    failures = sum(record.status not in ANSWERED for record in searches)
     studies = len({r.study for r in report.references if r.study})
     return (
         Step(
             (
                 (_("Identified"), counts.identified),
                 *((_("kept from {source}").format(source=name), n) for name, n in legend.items()),
-                *(((_("Failed searches"), failed),) if failed else ()),
+                *(((_("Failed searches"), failures),) if failures else ()),
             ),
             ((_("Duplicates removed"), counts.duplicates), (_("Not screened"), counts.not_screened)),
         ),
@@ -191,20 +191,20 @@ def panel(
 
     It is logarithmic for ratios. None where a ratio is not positive: it has no place.
     """
-    every = [*(bar for _, bar in (*rows, *summaries)), *([reach] if reach else ())]
-    if measure in RATIOS and any(bar.low <= 0 for bar in every):
+    bars = [*(bar for _, bar in (*rows, *summaries)), *([reach] if reach else ())]
+    if measure in RATIOS and any(bar.low <= 0 for bar in bars):
         return None
 
     def place(value: float) -> float:
         return to_scale(measure, value)
 
-    none = place(no_effect(measure))
-    ends = [place(end) for bar in every for end in (bar.low, bar.high)]
+    neutral = place(no_effect(measure))
+    ends = [place(end) for bar in bars for end in (bar.low, bar.high)]
     middle = place((summaries or rows)[-1][1].estimate)
     widths = sorted(max(abs(place(end) - middle) for end in (bar.low, bar.high)) for _, bar in rows)
-    furthest = max(MAX_WIDTHS * (widths[len(widths) // 2] or 1.0), abs(none - middle))
-    low = max(min(none, *ends), middle - furthest)
-    high = min(max(none, *ends), middle + furthest)
+    furthest = max(MAX_WIDTHS * (widths[len(widths) // 2] or 1.0), abs(neutral - middle))
+    low = max(min(neutral, *ends), middle - furthest)
+    high = min(max(neutral, *ends), middle + furthest)
     low, high = (low, high) if high > low else (low - 0.5, low + 0.5)
 
     def share(value: float) -> float:
@@ -259,11 +259,11 @@ def _ticks(measure: Measure, low: float, high: float) -> list[float]:
 
 def pooled(title: str, pool: Pool, *, drawn: bool = True) -> Iterator[Figure | Table]:
     """Draw a pool, if its ratios have a place on the axis, and list its studies and its summaries."""
-    made = pool_panel(pool)
-    marks = made.marks if made is not None else ()
-    if drawn and made is not None:
+    chart = pool_panel(pool)
+    marks = chart.marks if chart is not None else ()
+    if drawn and chart is not None:
         words = "; ".join(f"{mark.label} {mark.text}" for mark in marks)
-        yield Figure("", drawing("effects", title, words, [made]), words=title)
+        yield Figure("", drawing("effects", title, words, [chart]), words=title)
     weights = chain((percent(row.weight, 1) for row in pool.rows), repeat(""))
     rows = [(m.label, m.text, weight) for m, weight in zip(marks, weights, strict=False)]
     yield table((N_("Study"), N_("Effect (95% CI)"), N_("Weight")), rows)
@@ -299,11 +299,11 @@ def _pooled(report: Report) -> Iterator[Panel | None]:
 def _effects(report: Report) -> Iterator[Panel | None]:
     labels = {reference.evidence_id: label_of(reference) for reference in report.references}
     analysis = ANALYSIS.of_report(report)
-    concluded = CONCLUSIONS.of_report(report)
+    conclusions = CONCLUSIONS.of_report(report)
     entries = [
         *(
             (conclusion.outcome, work.effect, work.result)
-            for conclusion in concluded
+            for conclusion in conclusions
             for work in conclusion.works
             if work.effect
         ),
@@ -316,17 +316,17 @@ def _effects(report: Report) -> Iterator[Panel | None]:
     for outcome, effect, result in entries:
         if result is not None and (label := labels.get(effect.evidence_id)):
             rows.setdefault((clean(outcome), effect.measure), []).append((label, result))
-    pooled = {
+    pools = {
         (clean(conclusion.outcome), conclusion.pooled.measure): [
             (_("Random effects"), conclusion.pooled.result)
         ]
-        for conclusion in concluded
+        for conclusion in conclusions
         if conclusion.pooled is not None
     }
     for key, effects in rows.items():
         if len(effects) >= MIN_DRAWN:
             title = f"{key[0]}: {_(MEASURE_NAMES[key[1]])}"
-            yield panel(title, key[1], effects, summaries=pooled.get(key, ()))
+            yield panel(title, key[1], effects, summaries=pools.get(key, ()))
 
 
 def stated_interval(effect: Effect) -> Interval | None:

@@ -28,13 +28,13 @@ def html(report: Report) -> bytes:
 
 
 @in_its_language
-def written(made: page.Document) -> bytes:
+def written(tree: page.Document) -> bytes:
     css, code = style(), script()
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(code)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    return _rendered("report", made, css=css, script=code, policy=policy, link=None).encode()
+    return _rendered("report", tree, css=css, script=code, policy=policy, link=None).encode()
 
 
 @in_its_language
@@ -53,7 +53,7 @@ def script() -> Markup:
     return Markup((FOLDER / "report.js").read_text(encoding="utf-8"))  # noqa: S704
 
 
-def _rendered(name: str, made: page.Document, **values: object) -> str:
+def _rendered(name: str, tree: page.Document, **values: object) -> str:
     helpers = {
         "kind": lambda value: type(value).__name__,
         "space": lambda part: Markup("<br>") if (text := page.space_before(part)) == "\n" else text,
@@ -62,7 +62,7 @@ def _rendered(name: str, made: page.Document, **values: object) -> str:
     }
     values["language"] = language()
     template = templates().get_template(f"{name}.html.jinja")
-    return template.render(document=made, quoted=quoted, **values, **helpers)
+    return template.render(document=tree, quoted=quoted, **values, **helpers)
 
 
 def _digest(text: str) -> str:

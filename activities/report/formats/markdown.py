@@ -29,11 +29,11 @@ def markdown(report: Report) -> bytes:
 
 
 @in_its_language
-def written(made: page.Document) -> bytes:
-    parts = [f"# {escape_markdown(made.title)}", *map(as_markdown, made.head)]
-    for chapter in page.on_paper(made):
+def written(tree: page.Document) -> bytes:
+    parts = [f"# {escape_markdown(tree.title)}", *map(as_markdown, tree.head)]
+    for chapter in page.on_paper(tree):
         parts += _chapter(chapter)
-    parts += [_comment(made.about.get("made", ""))]
+    parts += [_comment(tree.about.get("made", ""))]
     return ("\n\n".join(filter(None, parts)) + "\n").encode()
 
 
@@ -77,7 +77,7 @@ def as_markdown(block: page.Block) -> str:
 
 
 def _text(text: page.Text) -> str:
-    line = _line(text.parts, marked=text.kind != "quote")
+    line = _line(text.parts, with_marks=text.kind != "quote")
     match text.kind:
         case "notice":
             return f"**{line}**"
@@ -89,16 +89,16 @@ def _text(text: page.Text) -> str:
             return line
 
 
-def _line(parts: page.Parts, *, marked: bool = True) -> str:
+def _line(parts: page.Parts, *, with_marks: bool = True) -> str:
     texts: list[str] = []
     for place, part in enumerate(parts):
         space = page.space_before(part) if place else ""
-        text = _part(part, inline=space != NEW_LINE and bool(place), marked=marked)
+        text = _part(part, inline=space != NEW_LINE and bool(place), with_marks=with_marks)
         texts.append(f"{LINE if space == NEW_LINE else space}{text}")
     return "".join(texts)
 
 
-def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
+def _part(part: page.Part, *, inline: bool, with_marks: bool) -> str:
     """Write a part of a line.
 
     `inline`: it does not begin it. `marked`: quoted words have quotation marks.
@@ -110,7 +110,7 @@ def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
         sign = part.cite.text
         text = " ".join(filter(None, (text, sign))) if part.goes_on else cited(text, sign)
         return f"**{text}**" if part.strong else text
-    shown = escape_markdown(part.text, inline=inline)
+    label = escape_markdown(part.text, inline=inline)
     match part.style:
         case "bold" | "alert":
             return f"**{_plain(part.text)}**"
@@ -119,17 +119,17 @@ def _part(part: page.Part, *, inline: bool, marked: bool) -> str:
         case "grade":
             return f"*({_plain(part.text)})*"
         case "said":
-            return quoted(shown) if marked else shown
+            return quoted(label) if with_marks else label
         case "around":
-            return f"({shown})"
+            return f"({label})"
         case "source":
             return f"({_link(part.text, part.url)})"
         case _:
-            return _link(part.text, part.url) if sent_url(part.url) else shown
+            return _link(part.text, part.url) if sent_url(part.url) else label
 
 
 def _field(label: str, lines: Iterable[page.Parts]) -> str:
-    texts = [" ".join(_part(part, inline=True, marked=True) for part in line) for line in lines]
+    texts = [" ".join(_part(part, inline=True, with_marks=True) for part in line) for line in lines]
     label = _plain(label)
     if len(texts) == 1:
         return f"- **{label}:** {texts[0]}"
@@ -146,8 +146,8 @@ def _plain(text: str) -> str:
 
 def _link(text: str, url: str | None) -> str:
     url = sent_url(url)
-    shown = escape_markdown(text, linked=bool(url), inline=True)
-    return f"[{shown}]({url})" if url else shown
+    label = escape_markdown(text, linked=bool(url), inline=True)
+    return f"[{label}]({url})" if url else label
 
 
 def _table(table: page.Table) -> str:

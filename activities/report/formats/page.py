@@ -107,14 +107,14 @@ def _says(text: str, other: str) -> bool:
     return sum(word in terms_of_text for word in terms_of_other) >= MIN_TOLD * max(len(terms_of_other), 1)
 
 
-def _introducing(block: Block, last: Claim) -> Block:
+def _introducing(block: Block, claim: Claim) -> Block:
     """Let a paragraph end with the colon of its writer before the list or table that it introduces."""
-    marked = last.support or last.kind == "background"
-    if not isinstance(block, Text) or not last.body.endswith(COLONS) or marked:
+    has_mark = claim.support or claim.kind == "background"
+    if not isinstance(block, Text) or not claim.body.endswith(COLONS) or has_mark:
         return block
     *parts, sentence_of = block.parts
     assert isinstance(sentence_of, Sentence)
-    return replace(block, parts=(*parts, replace(sentence_of, text=clean(last.body))))
+    return replace(block, parts=(*parts, replace(sentence_of, text=clean(claim.body))))
 
 
 class _Page:
@@ -141,20 +141,20 @@ class _Page:
         title = _("Answer") if report.answer or self.concludes else _("Summary")
         body = [Chapter("answer", title, tuple(answer), "answer"), *self._body()]
         body += [Chapter("rests", _(RESTS), tuple(self._rests()), "folded"), *self._checked()]
-        cited = {quote.number for quote in quotes_in(tuple(body))} if report.length == "brief" else None
-        listed, note = refs.blocks(report, cited), general_note(report.sentences())
-        made: ChapterKind = "folded" if report.length == "full" else "screen"
+        numbers = {quote.number for quote in quotes_in(tuple(body))} if report.length == "brief" else None
+        reference_blocks, note = refs.blocks(report, numbers), general_note(report.sentences())
+        kind: ChapterKind = "folded" if report.length == "full" else "screen"
         chapters = (
             *body,
-            Chapter("references", _("References"), (*listed, *_text(note, "note"))),
+            Chapter("references", _("References"), (*reference_blocks, *_text(note, "note"))),
             Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded"),
             Chapter("quotes", _(QUOTES), tuple(self._quotes(body)), "folded"),
-            Chapter("made", _("How this report was made"), tuple(self._made()), made),
+            Chapter("made", _("How this report was made"), tuple(self._made()), kind),
         )
         return Document(
             title=clean(report.title),
             kicker=words.kicker(report),
-            head=tuple(self._head(answered=bool(answer))),
+            head=tuple(self._head(has_answer=bool(answer))),
             chapters=tuple(chapter for chapter in chapters if chapter.blocks),
             run_line=words.run_line(report),
             language=report.language,
@@ -176,7 +176,7 @@ class _Page:
         if by_work:
             yield Fields(tuple((work, tuple(lines)) for work, lines in by_work.items()))
 
-    def _head(self, *, answered: bool) -> Iterator[Block]:
+    def _head(self, *, has_answer: bool) -> Iterator[Block]:
         report = self.report
         if report.length == "full" and not _says(report.title, report.question):
             yield from _text(clean(report.question), "question")
@@ -184,7 +184,7 @@ class _Page:
         yield from _text(_(DRAFT) if report.draft else "", "notice")
         yield from _text(absent(report), "notice")
         yield from _text(notice(report), "notice")
-        if not answered:
+        if not has_answer:
             yield from _text(words.sureness(report), "note")
 
     # what a reader gets first
@@ -198,20 +198,20 @@ class _Page:
         needs_title = len(report.sections) == 1 or any(
             words_of(claim.text) not in leads for claim in report.answer
         )
-        answered = report.answer if needs_title else ()
+        claims = report.answer if needs_title else ()
         for part in parts_of(report) if not report.answer else ():
             blocks += part.lead(report, self.quotes)
-        blocks += self._prose(("", answered), kind="answer")
-        if not answered:
+        blocks += self._prose(("", claims), kind="answer")
+        if not claims:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
         blocks += _text(" ".join(words.basis(report)), "note")
         return blocks
 
     def _line(self, section: ReportSection) -> Parts:
-        first = self._fresh(section.answer[:1])
+        claims = self._fresh(section.answer[:1])
         link = Run(f"{words.heading(section)}:", "bold", anchor=self._anchor(section))
-        return (link, *self._sentences(first, ":")) if first else ()
+        return (link, *self._sentences(claims, ":")) if claims else ()
 
     def _body(self) -> Iterator[Chapter]:
         report = self.report
@@ -275,11 +275,11 @@ class _Page:
         return fresh
 
     def _sentence(self, claim: Claim) -> tuple[Sentence, ...]:
-        first = claim.id not in self.anchored
+        is_first = claim.id not in self.anchored
         self.anchored.add(claim.id)
         if not claim.letter:
             self.calculations += words.steps([claim], self.computed)
-        return self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=first)
+        return self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=is_first)
 
     def _sentences(self, claims: Iterable[Claim], stop: str) -> Iterator[Part]:
         for claim in claims:
@@ -295,23 +295,23 @@ class _Page:
             for heading, claims in blocks
             for place, (shape, group) in enumerate(shapes(self._fresh(claims)))
         ]
-        for (heading, shape, group), following in zip_longest(parts, parts[1:]):
+        for (heading, shape, group), next_part in zip_longest(parts, parts[1:]):
             if heading:
                 yield Heading(heading)
             if shape == "letter":
                 yield from self._letter(group)
             else:
                 block = self._shaped(shape, group, kind)
-                introduces = following and not following[0] and following[1] != "text"
+                introduces = next_part and not next_part[0] and next_part[1] != "text"
                 yield _introducing(block, group[-1]) if introduces else block
 
     def _shaped(self, shape: Shape, claims: list[Claim], kind: TextKind = "plain") -> Block:
         if shape == "table":
             return self._table(claims)
         if shape == "list":
-            parted = items(claims)
-            numbers = tuple(item[0].number for item in parted) if claims[0].number else ()
-            return Bullets(tuple(once(self._sentences(item, ":")) for item in parted), numbers)
+            groups = items(claims)
+            numbers = tuple(item[0].number for item in groups) if claims[0].number else ()
+            return Bullets(tuple(once(self._sentences(item, ":")) for item in groups), numbers)
         return Text(once(self._sentences(claims, ".")), kind)
 
     def _letter(self, claims: list[Claim]) -> Iterator[Block]:
@@ -341,16 +341,16 @@ class _Page:
         known = [claim.kind == "background" and not claim.letter for claim in claims]
         for claim, is_general in zip(claims, known, strict=True):
             head = tuple(clean(name) for name, _ in claim.cells)
-            first, *rest = (clean(field) for _, field in claim.cells)
+            label, *rest = (clean(field) for _, field in claim.cells)
             cite = Cite(()) if claim.letter else self.quotes.cite(claim, claim.text)
-            (shown,) = self._sentence(claim)
-            start = Cell((replace(shown, text=first, cite=Cite(())),))
+            (sentence,) = self._sentence(claim)
+            row_head = Cell((replace(sentence, text=label, cite=Cite(())),))
             sign = Run(GENERAL_SIGN) if is_general and not all(known) else cite
             style: Style = "bold" if claim.strong else "plain"
-            rows.append((start, *(cell(field, style) for field in rest), Cell((sign,))))
+            rows.append((row_head, *(cell(field, style) for field in rest), Cell((sign,))))
         head = (f"{head[0]}{GENERAL_SIGN}", *head[1:]) if all(known) else head
-        used, fields = filled((*head, _("Source")), rows)
-        return Table(used, fields, wide=len(used) > WIDE)
+        titles, fields = filled((*head, _("Source")), rows)
+        return Table(titles, fields, wide=len(titles) > WIDE)
 
     # sections
 
@@ -374,12 +374,12 @@ class _Page:
         if section.empty_because is None or section.empty_because.code != "section_stands_elsewhere":
             return
         titles = {
-            dropped.statement.text("claim").partition(".")[0]
-            for dropped in self.report.verification.dropped
-            if dropped.section == section.id and dropped.statement.code == "repeats_claim"
+            item.statement.text("claim").partition(".")[0]
+            for item in self.report.verification.dropped
+            if item.section == section.id and item.statement.code == "repeats_claim"
         }
-        others = (other for other in self.report.sections if other.id in titles and other.id != section.id)
-        links = [Run(words.heading(other), anchor=self._anchor(other)) for other in others]
+        sections = (other for other in self.report.sections if other.id in titles and other.id != section.id)
+        links = [Run(words.heading(other), anchor=self._anchor(other)) for other in sections]
         yield Text((Run(sentence(section.empty_because)), *links), "note")
 
     def _untold(self, claims: Iterable[Claim]) -> Iterator[Claim]:
@@ -389,8 +389,8 @@ class _Page:
         answer = " ".join(lead.text for lead in self.report.answer)
         for claim in claims:
             resting = [lead.text for lead in self.report.answer if claim.id in lead.rests_on]
-            needed = not resting or claim.is_row or claim.item or claim.letter or claim.id in carrying
-            if needed or not _says(answer, claim.text) or any(missing_numbers(claim.text, resting)):
+            is_needed = not resting or claim.is_row or claim.item or claim.letter or claim.id in carrying
+            if is_needed or not _says(answer, claim.text) or any(missing_numbers(claim.text, resting)):
                 yield claim
 
     def _passage(self, passage: QuotedPassage) -> Group:
@@ -406,15 +406,15 @@ class _Page:
         url = next((quote.url for quote in quotes if quote.url), None) or refs.best_url(reference)
         description = ", ".join(filter(None, about))
         around = [(Run(text, "around"),) if text else () for text in (passage.before, passage.after)]
-        said = quotes[0].text if quotes else ""
+        passage_text = quotes[0].text if quotes else ""
         for quote, other in pairwise(quotes):
             gap = " " if quote.after.startswith(" ") else ""
             follows = quote.after.startswith(gap + other.text[:FOLLOWS_CHARS])
-            said += (gap if follows else " \u2026 ") + other.text
+            passage_text += (gap if follows else " \u2026 ") + other.text
         head = (Cite((Mark(passage.number, quotes),)), Run(clean(reference.title), url=url))
-        described = (Run(f"({description})"),) if description else ()
-        quotation = (*around[0], Run(said, "said"), *around[1])
-        return Group((Text((*head, *described)), Text(quotation, "quote")))
+        remark = (Run(f"({description})"),) if description else ()
+        quotation = (*around[0], Run(passage_text, "said"), *around[1])
+        return Group((Text((*head, *remark)), Text(quotation, "quote")))
 
     # the run
 
@@ -434,16 +434,16 @@ class _Page:
         report, method = self.report, self.report.methodology
         if report.words.graded:
             yield figures.flow_figure(_(FLOW), figures.flow(report), drawn=self.drawn)
-        why = {work.evidence_id: clean(work.reason) for work in report.judgements}
-        unused = [
-            (w.title or w.evidence_id, w.evidence_id, words.unused(w, why.get(w.evidence_id, "")))
+        reasons = {work.evidence_id: clean(work.reason) for work in report.judgements}
+        works = [
+            (w.title or w.evidence_id, w.evidence_id, words.unused(w, reasons.get(w.evidence_id, "")))
             for w in report.unused
         ]
         tables = (
             (_("Rounds"), USED_HEAD, words.used_rows(report) if method.model_calls else ()),
             (_("Searches"), SEARCH_HEAD, words.search_rows(method.searches)),
             (_("Text left out"), REFUSED_HEAD, words.refused_rows(report)),
-            (_("Works not cited"), UNUSED_HEAD, unused),
+            (_("Works not cited"), UNUSED_HEAD, works),
         )
         for title, head, rows in tables:
             if rows:

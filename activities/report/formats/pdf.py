@@ -23,23 +23,23 @@ def pdf(report: Report) -> bytes:
 
 
 @in_its_language
-def written(made: page.Document) -> bytes:
+def written(tree: page.Document) -> bytes:
     """Write a tree of blocks as PDF. Raises MissingExtra without the `pdf` extra."""
     try:
         import typst
     except ImportError as error:
         raise MissingExtra("pdf") from error
-    head, chapters = _data(made.head), _data(tuple(page.on_paper(made)))
+    head, chapters = _data(tree.head), _data(tuple(page.on_paper(tree)))
     data = {
-        "title": made.title,
+        "title": tree.title,
         "head": head,
         "chapters": chapters,
         "language": language(),
-        "made": made.about.get("made", ""),
+        "made": tree.about.get("made", ""),
     }
-    compiled = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(data)})
-    assert isinstance(compiled, bytes)
-    return compiled
+    document = typst.compile(TEMPLATE.read_bytes(), sys_inputs={"report": json.dumps(data)})
+    assert isinstance(document, bytes)
+    return document
 
 
 def _data(value: object) -> object:
@@ -48,14 +48,14 @@ def _data(value: object) -> object:
         marks = [{"number": number, "text": text} for number, text in value.spans]
         return {"is": "cite", "marks": marks, "space": " "}
     if is_dataclass(value):
-        made = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
+        values = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, page.Quote):
-            made["behind"] = value.behind
+            values["behind"] = value.behind
         if isinstance(value, page.Run | page.Sentence):
-            made["space"] = page.space_before(value)
+            values["space"] = page.space_before(value)
         if isinstance(value, page.Run):
-            made["url"] = sent_url(value.url)
+            values["url"] = sent_url(value.url)
         if isinstance(value, page.Table):
-            made |= {"shares": value.shares, "columns": value.columns}
-        return {"is": type(value).__name__.lower()} | made
+            values |= {"shares": value.shares, "columns": value.columns}
+        return {"is": type(value).__name__.lower()} | values
     return [_data(item) for item in value] if isinstance(value, tuple) else value

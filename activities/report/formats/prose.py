@@ -81,8 +81,8 @@ def signed(text: str) -> str:
 
 def general_note(claims: Iterable[Claim]) -> str:
     """Say what the sign of general knowledge means; empty where no sentence has it."""
-    marked = any(claim.kind == "background" and not claim.letter for claim in claims)
-    return _(GENERAL_NOTE).format(sign=GENERAL_SIGN) if marked else ""
+    has_sign = any(claim.kind == "background" and not claim.letter for claim in claims)
+    return _(GENERAL_NOTE).format(sign=GENERAL_SIGN) if has_sign else ""
 
 
 def general_of_letter(claims: Iterable[Claim]) -> str:
@@ -116,8 +116,8 @@ def pieces(claim: Claim) -> list[tuple[str, tuple[str, ...]]]:
     Works that no mark names are cited at its end; what has no word is no part of its own.
     """
     body, start = claim.body, 0
-    marked = {name for mark in claim.marks for name in mark.works}
-    rest = tuple(s.evidence_id for s in claim.support if s.evidence_id not in marked)
+    marked_ids = {name for mark in claim.marks for name in mark.works}
+    rest = tuple(s.evidence_id for s in claim.support if s.evidence_id not in marked_ids)
     parts: list[tuple[str, tuple[str, ...]]] = []
     for mark in claim.marks:
         text = body[start : mark.at].strip()
@@ -152,8 +152,8 @@ def notice(report: Report) -> str:
         return f"{text} {_(_PASSAGES)}" if passages else text
     if not passages:
         return ""
-    ordered = any(statement.code == "ordered_by_small_model" for statement in report.statements)
-    return f"{_(ORDERED if ordered else NOT_READ)} {_(_PASSAGES)}"
+    is_ordered = any(statement.code == "ordered_by_small_model" for statement in report.statements)
+    return f"{_(ORDERED if is_ordered else NOT_READ)} {_(_PASSAGES)}"
 
 
 def model_fault(report: Report) -> str:
@@ -161,9 +161,9 @@ def model_fault(report: Report) -> str:
 
     Empty for a run that it served, and for one that asked none.
     """
-    refused = [s for s in report.statements if s.code == MODEL_REFUSED]
-    silent = [s for s in report.statements if s.code == MODEL_SILENT and s.text("step") in READERS]
-    faults = refused or (silent if report.written_by == "extractive" else [])
+    refusals = [s for s in report.statements if s.code == MODEL_REFUSED]
+    silences = [s for s in report.statements if s.code == MODEL_SILENT and s.text("step") in READERS]
+    faults = refusals or (silences if report.written_by == "extractive" else [])
     return faults[0].text("reason").rstrip(".") if faults else ""
 
 
@@ -198,11 +198,11 @@ def unanswered(report: Report) -> str:
 def summary_text(report: Report) -> str:
     """Write the answer, else the first claims, or why there is none."""
     numbers = numbers_of(report.references)
-    why = escape_markdown(unanswered(report) or absent(report))
-    if why and not any(report.claims()):
-        return " ".join(filter(None, (escape_markdown(notice(report)), why)))
-    rest = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary_of(report))
-    parts = (why, escape_markdown(notice(report)), *_written(shapes(report.answer), numbers), rest)
+    reason = escape_markdown(unanswered(report) or absent(report))
+    if reason and not any(report.claims()):
+        return " ".join(filter(None, (escape_markdown(notice(report)), reason)))
+    bullets = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary_of(report))
+    parts = (reason, escape_markdown(notice(report)), *_written(shapes(report.answer), numbers), bullets)
     return "\n\n".join(filter(None, parts))
 
 
@@ -218,9 +218,9 @@ def section_text(section: ReportSection, numbers: Mapping[str, int]) -> str:
     return "\n\n".join(parts)
 
 
-def _written(parted: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str, int]) -> Iterator[str]:
+def _written(groups: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str, int]) -> Iterator[str]:
     """Write paragraphs, lists, tables and letters."""
-    for shape, group in parted:
+    for shape, group in groups:
         if shape == "letter":
             yield quoted_markdown("\n\n".join(_written(shapes_within(group), numbers)))
             if mark := _mark((s.evidence_id for claim in group for s in claim.support), numbers):
@@ -280,10 +280,10 @@ def _head(claim: Claim) -> tuple[str, ...] | None:
 
 
 def items(claims: Iterable[Claim]) -> list[list[Claim]]:
-    parted: list[list[Claim]] = []
+    groups: list[list[Claim]] = []
     for claim in claims:
-        parted.append([claim]) if claim.begins or not parted else parted[-1].append(claim)
-    return parted
+        groups.append([claim]) if claim.begins or not groups else groups[-1].append(claim)
+    return groups
 
 
 def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
@@ -304,20 +304,20 @@ def rows(record: IterationRecord) -> Iterator[tuple[str, str]]:
         enough = "sufficient" if record.sufficient else "not sufficient"
         parts = (scored(record.scores, record.score_reasons), sure, enough, record.verdict)
         yield "Judged", "; ".join(filter(None, parts))
-    shown = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
+    sources = ", ".join(f"{count} from {source}" for source, count in record.sources_breakdown.items())
     kinds = ", ".join(f"{count} {kind.replace('_', ' ')}" for kind, count in record.kinds_breakdown.items())
-    yield "Shown", f"{shown} ({kinds})" if kinds else shown
+    yield "Shown", f"{sources} ({kinds})" if kinds else sources
 
 
 def scored(scores: Mapping[str, int], reasons: Mapping[str, str]) -> str:
     """Word `mechanism 6 (one trial), candidates 4`."""
     return ", ".join(
-        f"{_(name.replace('_', ' '))} {score}{f' ({why})' if (why := reasons.get(name)) else ''}"
+        f"{_(name.replace('_', ' '))} {score}{f' ({reason})' if (reason := reasons.get(name)) else ''}"
         for name, score in scores.items()
     )
 
 
 def iteration_text(record: IterationRecord) -> str:
-    where = f"{record.section}, iteration" if record.section else "Iteration"
-    listed = "\n".join(f"- {escape_markdown(f'{word}: {text}')}" for word, text in rows(record) if text)
-    return f"### {where} {record.iteration}\n\n{listed}"
+    title = f"{record.section}, iteration" if record.section else "Iteration"
+    lines = "\n".join(f"- {escape_markdown(f'{word}: {text}')}" for word, text in rows(record) if text)
+    return f"### {title} {record.iteration}\n\n{lines}"

@@ -55,17 +55,17 @@ WARNING_STANDINGS: frozenset[Standing] = frozenset({"retracted", "concern"})
 """Standings that are shown as a warning."""
 
 
-def blocks(report: Report, only: Collection[int] | None = None) -> Iterator[page.References]:
-    """List the references, `only` those with these numbers."""
+def blocks(report: Report, numbers: Collection[int] | None = None) -> Iterator[page.References]:
+    """List the references, or those with these numbers."""
     marks = [badges(reference, report.words) for reference in report.references]
-    kept = {*map(_, KEPT)}
+    labels = {*map(_, KEPT)}
     if report.length == "full":
-        shared = set(marks[0]).intersection(*marks) if len(marks) > 1 else set[str]()
-        kept |= set().union(*marks) - shared
+        common_marks = set(marks[0]).intersection(*marks) if len(marks) > 1 else set[str]()
+        labels |= set().union(*marks) - common_marks
     items = tuple(
-        listed(reference, [mark for mark in marks_of_work if mark in kept], _twins(reference, report))
+        listed(reference, [mark for mark in marks_of_work if mark in labels], _twins(reference, report))
         for reference, marks_of_work in zip(report.references, marks, strict=True)
-        if only is None or reference.number in only
+        if numbers is None or reference.number in numbers
     )
     if items:
         yield page.References(items)
@@ -78,8 +78,8 @@ def alerts() -> frozenset[str]:
 
 def _twins(reference: Reference, report: Report) -> list[int]:
     """List the other references that report the same study."""
-    same = [r.number for r in report.references if reference.study and r.study == reference.study]
-    return [number for number in same if number != reference.number]
+    numbers = [r.number for r in report.references if reference.study and r.study == reference.study]
+    return [number for number in numbers if number != reference.number]
 
 
 def listed(reference: Reference, marks: Sequence[str] = (), twins: Sequence[int] = ()) -> page.Reference:
@@ -138,13 +138,13 @@ def place_in(reference: Reference, page: int) -> str:
     """Where a quote stands in its document, and what the text was recognised from: `OCR, p. 3`."""
     if reference.text_from == "transcript":
         times = dict(zip(reference.pages, reference.times, strict=False))
-        at = _("at {time}").format(time=clock(times[page])) if page in times else ""
-        return ", ".join(filter(None, (_("transcript"), at)))
+        time = _("at {time}").format(time=clock(times[page])) if page in times else ""
+        return ", ".join(filter(None, (_("transcript"), time)))
     recognised = "OCR" if reference.text_from == "ocr" else ""
     return ", ".join(filter(None, (recognised, _("p. {page}").format(page=page) if page else "")))
 
 
-def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
+def quote_url(reference: Reference, text: str, page: int) -> str | None:
     """Link a quote in its document: a page of a PDF, or a text fragment of a web page.
 
     See https://wicg.github.io/scroll-to-text-fragment; None where a link cannot say it.
@@ -154,7 +154,7 @@ def quote_url(reference: Reference, quoted: str, page: int) -> str | None:
         return None
     if page:
         return f"{url}#page={page}" if url.lower().endswith(".pdf") else None
-    words = clean(quoted).split()
+    words = clean(text).split()
     if reference.evidence_type != "web_page" or "#" in url or not words:
         return None
     ends = [words] if len(words) <= 2 * FRAGMENT_WORDS else [words[:FRAGMENT_WORDS], words[-FRAGMENT_WORDS:]]
@@ -174,13 +174,13 @@ def badges(reference: Reference, terms: Words) -> list[str]:
     """Warnings and qualifications of a reference; of a person's own documents only where they are from."""
     kind, recorded = reference.evidence_type, terms.standing
     place = clean(reference.full_text_from)
-    where = f" ({urlsplit(place).hostname or place})" if place else ""
-    read = _("full text read") + where if reference.full_text else _("abstract or summary only")
+    origin = f" ({urlsplit(place).hostname or place})" if place else ""
+    extent = _("full text read") + origin if reference.full_text else _("abstract or summary only")
     note = (
         _(TYPE_NAMES[kind]) if kind not in UNSPECIFIC or (terms.graded and kind != "article") else "",
         _(NOT_REVIEWED) if kind == "preprint" else "",
         _(STANDINGS[reference.standing]) if recorded and reference.in_registers else "",
-        read if recorded else "",
+        extent if recorded else "",
         _(DATED.get(reference.date_from, "")),
         _("from the earlier run {run}").format(run=clean(reference.from_run)) if reference.from_run else "",
         _("found in {source}").format(source=source_title(reference.source)) if recorded else "",
@@ -226,16 +226,16 @@ class Quotes:
             name = anchor_of(claim.id) if first else ""
             words = Sentence(clean(claim.body), Cite(()), name, disputed, claim.strong, line=claim.line)
             return (words,)
-        anchor, whole = anchor_of(claim.id) if first else "", self.cite(claim, claim.body)
-        if any(quote.same for mark in whole.marks for quote in mark.quotes):
-            return (Sentence(quoted(ended(clean(claim.body))), whole, anchor, disputed),)
-        *parts, (last, names) = pieces(claim)
-        shown = [Sentence(text, self.cite(claim, claim.body, works), goes_on=True) for text, works in parts]
-        last = last if claim.strong else ended(last)  # a line in bold may head what follows
-        text = signed(last) if claim.kind == "background" else last
-        shown.append(Sentence(text, self.cite(claim, claim.body, names), disputed=disputed))
-        shown = [replace(part, strong=claim.strong) for part in shown]
-        return (replace(shown[0], anchor=anchor), *shown[1:])
+        anchor, cite = anchor_of(claim.id) if first else "", self.cite(claim, claim.body)
+        if any(quote.same for mark in cite.marks for quote in mark.quotes):
+            return (Sentence(quoted(ended(clean(claim.body))), cite, anchor, disputed),)
+        *parts, (ending, names) = pieces(claim)
+        sentences = [Sentence(text, self.cite(claim, claim.body, ids), goes_on=True) for text, ids in parts]
+        ending = ending if claim.strong else ended(ending)  # a line in bold may head what follows
+        text = signed(ending) if claim.kind == "background" else ending
+        sentences.append(Sentence(text, self.cite(claim, claim.body, names), disputed=disputed))
+        sentences = [replace(part, strong=claim.strong) for part in sentences]
+        return (replace(sentences[0], anchor=anchor), *sentences[1:])
 
     def cite(self, claim: Claim | DraftClaim, text: str, works: Collection[str] | None = None) -> Cite:
         """Return the numbers of the references, in order, each with the quotes that carry the claim.
@@ -255,7 +255,7 @@ class Quotes:
         quotes: dict[int, dict[Quote, None]] = {}
         for mark in (mark for claim in claims for mark in self.cite(claim, claim.body).marks):
             quotes.setdefault(mark.number, {}).update(dict.fromkeys(mark.quotes))
-        return Cite(tuple(Mark(number, tuple(same)) for number, same in sorted(quotes.items())))
+        return Cite(tuple(Mark(number, tuple(group)) for number, group in sorted(quotes.items())))
 
     def numbers(self, supports: Iterable[Support]) -> Cite:
         """Return the numbers of the references alone, in order."""
@@ -305,9 +305,9 @@ def words_of(text: str) -> tuple[str, ...]:
 
 def same_words(claim: str, quote: str) -> bool:
     """Whether a claim is its quote, word for word but for the beginning of one of them."""
-    claim_words, quoted = words_of(claim), words_of(quote)
-    shorter = min(len(claim_words), len(quoted))
-    return shorter > 0 and claim_words[-shorter:] == quoted[-shorter:]
+    claim_words, quote_words = words_of(claim), words_of(quote)
+    shorter = min(len(claim_words), len(quote_words))
+    return shorter > 0 and claim_words[-shorter:] == quote_words[-shorter:]
 
 
 def anchor_of(name: str) -> str:

@@ -167,16 +167,16 @@ def _note(s: Statement) -> str:
 def _asked(s: Statement) -> str:
     """Name what was asked of which source and what to do next; nothing where not known."""
     rows = zip(s.texts("sources"), s.texts("queries"), s.texts("gave"), strict=True)
-    asked = [f"{source_title(source)} {quoted(query)} ({_gave(gave)})" for source, query, gave in rows]
+    searches = [f"{source_title(source)} {quoted(query)} ({_gave(result)})" for source, query, result in rows]
     text = _(". Searched: {searches}. What you can do: {next}")
-    return text.format(searches="; ".join(asked), next=_(_NEXT)) if asked else ""
+    return text.format(searches="; ".join(searches), next=_(_NEXT)) if searches else ""
 
 
-def _gave(gave: str) -> str:
-    if not gave.isdigit():
-        return _("no answer: {why}").format(why=_(STATUSES.get(gave, gave)))
-    text = ngettext("{count} record", "{count} records", int(gave)) if int(gave) else _("no record")
-    return text.format(count=number(int(gave)))
+def _gave(result: str) -> str:
+    if not result.isdigit():
+        return _("no answer: {why}").format(why=_(STATUSES.get(result, result)))
+    text = ngettext("{count} record", "{count} records", int(result)) if int(result) else _("no record")
+    return text.format(count=number(int(result)))
 
 
 VALUES: Mapping[str, Callable[[Statement], str]] = {
@@ -214,9 +214,9 @@ def _words_absent(s: Statement) -> str:
             len(words),
         )
     text = text.format(words=listed(words), count=number(s.number("documents")))
-    other = _("Another name for {word} that does occur: {names}.")
+    template = _("Another name for {word} that does occur: {names}.")
     pairs = zip(words, s.texts("instead"), strict=True)
-    return " ".join((text, *(other.format(word=word, names=names) for word, names in pairs if names)))
+    return " ".join((text, *(template.format(word=word, names=names) for word, names in pairs if names)))
 
 
 def _not_supported(s: Statement) -> str:
@@ -225,8 +225,8 @@ def _not_supported(s: Statement) -> str:
         if s.text("verdict") == "partly"
         else _("according to the second reader, its quotes do not support it")
     )
-    why = s.text("reason").rstrip(". ")
-    return f"{text}: {why}" if why else text
+    reason = s.text("reason").rstrip(". ")
+    return f"{text}: {reason}" if reason else text
 
 
 def _of_judgements(s: Statement) -> str:
@@ -249,15 +249,15 @@ def _of_judgements(s: Statement) -> str:
 
 
 def _nothing_found(s: Statement) -> str:
-    failed = _filled(N_("; {failed} of {searches} searches failed"), s) if s.number("failed") else ""
-    return _("the searches that succeeded found nothing") + failed + _asked(s)
+    failures = _filled(N_("; {failed} of {searches} searches failed"), s) if s.number("failed") else ""
+    return _("the searches that succeeded found nothing") + failures + _asked(s)
 
 
 def _new_version(s: Statement) -> str:
     titles = s.texts("new_works")
-    named = "; ".join(quoted(title) for title in titles[:NEW_WORKS_NAMED])
-    if (more := len(titles) - NEW_WORKS_NAMED) > 0:
-        named += _("; and {count} more").format(count=number(more))
+    names = "; ".join(quoted(title) for title in titles[:NEW_WORKS_NAMED])
+    if (rest := len(titles) - NEW_WORKS_NAMED) > 0:
+        names += _("; and {count} more").format(count=number(rest))
     texts = [_("This is version {version} of {at}, of a report of {first_at}.")]
     if s.texts("changes"):
         texts.append(
@@ -281,7 +281,7 @@ def _new_version(s: Statement) -> str:
         first_at=day(s.text("first_at")),
         changes="; ".join(s.texts("changes")),
         lost=number(s.number("claims_lost")),
-        titles=named,
+        titles=names,
     )
 
 
@@ -302,8 +302,8 @@ def _steps_without_model(s: Statement) -> str:
 
 
 def _unanswered(s: Statement) -> str:
-    why = sentence(Statement(code=s.text("because"), values=s.values))
-    return _("The question is not answered: {why}.").format(why=why.rstrip("."))
+    reason = sentence(Statement(code=s.text("because"), values=s.values))
+    return _("The question is not answered: {why}.").format(why=reason.rstrip("."))
 
 
 Wording = str | Choice | Callable[[Statement], str]

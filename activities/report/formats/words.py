@@ -100,7 +100,7 @@ OF_RUN = frozenset(
 """Codes of statements on how the run went, which say nothing of what the works show."""
 
 
-def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
+def steps(claims: Iterable[Claim], expressions: set[str]) -> list[str]:
     """Show how figures that no work states follow from quoted ones, each computation with what it gives.
 
     One that goes on from another begins with its result; one whose numbers all stand in its sentence is
@@ -110,15 +110,15 @@ def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
     results: dict[str, str] = {}
     rows: list[str] = []
     for claim, line in [(c, clean(row)) for c in claims for row in c.computed]:
-        made, _equals, result = line.rpartition(" = ")
+        expression, _equals, result = line.rpartition(" = ")
         stated = {value for number in figures(claim.text) for value in number.values}
-        if made in shown or all(stated & number.values for number in figures(line)):
+        if expression in expressions or all(stated & number.values for number in figures(line)):
             continue
-        shown.add(made)
-        goes_on = [left for left in results if made.startswith((f"{left} + ", f"{left} - "))]
-        first = max(goes_on, key=len, default="")
-        results[made] = result
-        computation = statistic(line) or f"{results.get(first, '')}{made.removeprefix(first)} = {result}"
+        expressions.add(expression)
+        goes_on = [start for start in results if expression.startswith((f"{start} + ", f"{start} - "))]
+        base = max(goes_on, key=len, default="")
+        results[expression] = result
+        computation = statistic(line) or f"{results.get(base, '')}{expression.removeprefix(base)} = {result}"
         computation = computation.replace(" * ", "*").replace("*", " \u00d7 ").replace(" - ", " \u2212 ")
         name = _gives(claim, figures(result), claims) if claim.is_row else ""
         rows.append(f"{name}: {computation}" if name else computation)
@@ -128,12 +128,12 @@ def steps(claims: Iterable[Claim], shown: set[str]) -> list[str]:
 def _gives(claim: Claim, results: Iterable[Number], claims: Sequence[Claim]) -> str:
     """Name what a computation of a row gives, by the row and its column."""
     values = {value for result in results for value in result.values}
-    (_head, name), *others = ((clean(head), clean(field)) for head, field in claim.cells)
-    column = next((head for head, field in others if any(values & f.values for f in figures(field))), "")
-    same = [row for row in claims if row.is_row and row.cells[0][1] == claim.cells[0][1]]
-    apart = (field for head, field in others if head != column and field)
-    second = next(apart, "") if len(same) > 1 else ""
-    return ", ".join(filter(None, (name, second, column)))
+    (_head, name), *cells = ((clean(head), clean(field)) for head, field in claim.cells)
+    column = next((head for head, field in cells if any(values & f.values for f in figures(field))), "")
+    row_group = [row for row in claims if row.is_row and row.cells[0][1] == claim.cells[0][1]]
+    apart = (field for head, field in cells if head != column and field)
+    second_name = next(apart, "") if len(row_group) > 1 else ""
+    return ", ".join(filter(None, (name, second_name, column)))
 
 
 def statistic(line: str) -> str:
@@ -142,9 +142,9 @@ def statistic(line: str) -> str:
         return ""
     measure = STATISTICS[match["name"]]
     numbers = [decimals(number) for number in match["numbers"].split(", ")]
-    each = COUNTS[match["name"]] // 2
+    size = COUNTS[match["name"]] // 2
     form = _(GROUP_OF_MEAN) if measure == "MD" else _(GROUP_OF_EVENTS)
-    groups = [form.format(*numbers[start : start + each]) for start in range(0, len(numbers), each)]
+    groups = [form.format(*numbers[start : start + size]) for start in range(0, len(numbers), size)]
     studies = [
         _("{measure} of {group} against {other}").format(
             measure=_(MEASURE_NAMES[measure]), group=group, other=other
@@ -152,10 +152,10 @@ def statistic(line: str) -> str:
         for group, other in zip(groups[::2], groups[1::2], strict=True)
     ]
     value, low, high = (decimals(match[name]) for name in ("value", "low", "high"))
-    shown = "; ".join(studies)
+    text = "; ".join(studies)
     if len(studies) > 1:
-        shown = _("{studies}, pooled with random effects (Paule-Mandel)").format(studies=shown)
-    return f"{shown} = {value} ({_('{low} to {high}').format(low=low, high=high)})"
+        text = _("{studies}, pooled with random effects (Paule-Mandel)").format(studies=text)
+    return f"{text} = {value} ({_('{low} to {high}').format(low=low, high=high)})"
 
 
 def checks(report: Report) -> str:
@@ -173,19 +173,20 @@ def checks(report: Report) -> str:
         (check.by_quote - check.replaced, N_("quoted word for word")),
         (check.replaced, N_("replaced by the quote itself")),
     )
-    again = sum(item.statement.code == "repeats_claim" for item in check.dropped)
-    lost = (
+    repeats = sum(item.statement.code == "repeats_claim" for item in check.dropped)
+    losses = (
         (check.fell - check.unread, N_("refused")),
         (check.unread, N_("not read by the second reader")),
-        (again, N_("repeated")),
+        (repeats, N_("repeated")),
     )
-    how, refused = (
-        listed(f"{number(count)} {_(text)}" for count, text in counts if count > 0) for counts in (ways, lost)
+    how, refusals = (
+        listed(f"{number(count)} {_(text)}" for count, text in counts if count > 0)
+        for counts in (ways, losses)
     )
     parts = (
         _("Sentences checked: {how}.").format(how=how) if how else "",
         vigilance(check.vigilance),
-        _("Sentences left out: {how}.").format(how=refused) if refused else "",
+        _("Sentences left out: {how}.").format(how=refusals) if refusals else "",
     )
     return " ".join(filter(None, parts))
 
@@ -209,25 +210,25 @@ def heading(section: ReportSection) -> str:
 
 def gaps(report: Report) -> tuple[str, ...]:
     """List what is not answered: sections without a claim, and what was left open in the last round."""
-    several = len(report.sections) > 1
-    told = Statement.of("section_stands_elsewhere")
-    empty = [part for part in report.sections if several and not part.claims and part.empty_because != told]
-    unanswered = (
+    sections = report.sections if len(report.sections) > 1 else ()
+    duplicate = Statement.of("section_stands_elsewhere")
+    parts = [part for part in sections if not part.claims and part.empty_because != duplicate]
+    lines = (
         f"{heading(section)}: "
         + (sentence(section.empty_because) if section.empty_because else _("No claim is made here."))
-        for section in empty
+        for section in parts
     )
-    asked = (report.question, report.asked, *(section.key_question for section in report.sections))
+    questions = (report.question, report.asked, *(section.key_question for section in report.sections))
     # where nothing was judged, the question itself was the first gap
-    elsewhere = {clean(text).casefold().rstrip(" .") for text in asked}
-    left = [
+    question_texts = {clean(text).casefold().rstrip(" .") for text in questions}
+    open_gaps = [
         clean(gap).rstrip(".")
         for use in report.methodology.spent_by
         if report.written_by == "model"
         for gap in use.open
-        if clean(gap).casefold().rstrip(" .") not in elsewhere
+        if clean(gap).casefold().rstrip(" .") not in question_texts
     ]
-    return (*unanswered, *(capitalized(ended(gap)) for gap in dict.fromkeys(left)))
+    return (*lines, *(capitalized(ended(gap)) for gap in dict.fromkeys(open_gaps)))
 
 
 def unreached(report: Report) -> list[Statement]:
@@ -241,14 +242,14 @@ def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[
     `apart`: codes of statements that stand elsewhere.
     """
     apart = {*apart, *OF_RUN, *(["unanswered"] if report.unanswered is not None else [])}
-    shown = [statement for statement in report.statements if statement.code not in apart]
-    silent = unreached(report)
-    if len(silent) > 1:
-        names = tuple(s.text("source") for s in silent)
+    statements = [statement for statement in report.statements if statement.code not in apart]
+    outages = unreached(report)
+    if len(outages) > 1:
+        names = tuple(s.text("source") for s in outages)
         together = Statement.of("sources_not_reached", sources=names)
-        shown = [together if s is silent[0] else s for s in shown if s not in silent[1:]]
-    every = (*gaps(report), *sentences(shown), *_read_in_vain(report))
-    return tuple({text.casefold().rstrip(" ."): text for text in reversed(every)}.values())[::-1]
+        statements = [together if s is outages[0] else s for s in statements if s not in outages[1:]]
+    texts = (*gaps(report), *sentences(statements), *_read_in_vain(report))
+    return tuple({text.casefold().rstrip(" ."): text for text in reversed(texts)}.values())[::-1]
 
 
 def basis(report: Report) -> tuple[str, ...]:
@@ -271,13 +272,13 @@ def of_letter(claims: Sequence[Claim], statements: Iterable[Statement]) -> Itera
 
 def _read_in_vain(report: Report) -> Iterator[str]:
     """Name works that were read and are not cited, with their judge's reason, those that answer first."""
-    judged = {work.evidence_id: work for work in report.judgements}
+    judgements = {work.evidence_id: work for work in report.judgements}
     reasons = ("not_relevant", "not_chosen")
-    works = [w for w in report.unused if w.reason in reasons and judged[w.evidence_id].reason]
-    works.sort(key=lambda work: -judged[work.evidence_id].answers)
+    works = [w for w in report.unused if w.reason in reasons and judgements[w.evidence_id].reason]
+    works.sort(key=lambda work: -judgements[work.evidence_id].answers)
     for work in works[:MOST_IN_VAIN]:
         title = quoted(shortened(clean(work.title), MAX_TITLE_CHARS))
-        reason = clean(judged[work.evidence_id].reason).rstrip(".")
+        reason = clean(judgements[work.evidence_id].reason).rstrip(".")
         yield _("Read and not used: {title} ({reason}).").format(title=title, reason=reason)
 
 
@@ -289,22 +290,22 @@ def of_run(report: Report) -> tuple[str, ...]:
 
 def _silent(report: Report) -> list[Statement]:
     """State together the steps that no model did."""
-    silent = [statement.text("step") for statement in report.statements if statement.code == MODEL_SILENT]
-    if silent:
-        return [Statement.of("steps_without_model", steps=tuple(dict.fromkeys(silent)))]
+    steps = [statement.text("step") for statement in report.statements if statement.code == MODEL_SILENT]
+    if steps:
+        return [Statement.of("steps_without_model", steps=tuple(dict.fromkeys(steps)))]
     return [statement for statement in report.statements if statement.code == "steps_without_model"]
 
 
 def continues(report: Report) -> str:
     """Say what a follow-up continues, and how its question was typed; empty for any other report."""
-    if (before := CONTINUES.of_report(report)) is None:
+    if (origin := CONTINUES.of_report(report)) is None:
         return ""
-    earlier = clean(before.question) or _("an earlier question")
+    question = clean(origin.question) or _("an earlier question")
     text = _("This report continues “{earlier}” (run {run}).").format(
-        earlier=earlier, run=clean(before.run_id)
+        earlier=question, run=clean(origin.run_id)
     )
-    if asked := clean(report.asked):
-        text += " " + _("Asked as: “{asked}”.").format(asked=asked)
+    if typed_question := clean(report.asked):
+        text += " " + _("Asked as: “{asked}”.").format(asked=typed_question)
     return text
 
 
@@ -348,10 +349,10 @@ def made_with(report: Report) -> str:
 
 def limits(report: Report) -> tuple[str, ...]:
     """List what the works do not show, what was left open, and what limits the evidence."""
-    counted = checks(report) if report.written_by != "model" else ""
-    beside = OF_EACH if basis(report) else frozenset[str]()
-    shown = not_shown(report, SAID_ELSEWHERE | beside)
-    return tuple(filter(None, (*shown, *sentences(_silent(report)), counted)))
+    check_line = checks(report) if report.written_by != "model" else ""
+    codes = OF_EACH if basis(report) else frozenset[str]()
+    lines = not_shown(report, SAID_ELSEWHERE | codes)
+    return tuple(filter(None, (*lines, *sentences(_silent(report)), check_line)))
 
 
 def account(report: Report) -> str:
@@ -363,24 +364,24 @@ def account(report: Report) -> str:
         "included": method.counts.included,
     }
     text = _("Searches: {searches}; works found: {kept}, read: {screened}, cited: {included}.")
-    counted = text.format(**{name: number(count) for name, count in counts.items()})
+    line = text.format(**{name: number(count) for name, count in counts.items()})
     models = _("Language models: {models}.").format(models=clean(", ".join(method.models)))
-    parts = (ended(kicker(report)), counted, checks(report), models if method.model_calls else "")
+    parts = (ended(kicker(report)), line, checks(report), models if method.model_calls else "")
     return " ".join(filter(None, parts))
 
 
 def flow_text(report: Report) -> str:
     """Say why the search ended, and which works were read in full."""
-    ended = ngettext(
+    stop_line = ngettext(
         "The search ended after {count} round: {because}.",
         "The search ended after {count} rounds: {because}.",
         report.methodology.iterations,
     ).format(count=number(report.methodology.iterations), because=because(report.stop_reason))
-    whole = [str(reference.number) for reference in report.references if reference.full_text]
-    read = _("Read in full: {numbers}.").format(numbers=", ".join(whole)) if whole else ""
-    if len(whole) == len(report.references) > 1:
-        read = _("All cited works were read in full.")
-    return " ".join(filter(None, (ended, read)))
+    numbers = [str(reference.number) for reference in report.references if reference.full_text]
+    reading_line = _("Read in full: {numbers}.").format(numbers=", ".join(numbers)) if numbers else ""
+    if len(numbers) == len(report.references) > 1:
+        reading_line = _("All cited works were read in full.")
+    return " ".join(filter(None, (stop_line, reading_line)))
 
 
 def grounds(report: Report) -> tuple[str, ...]:
@@ -416,10 +417,10 @@ def dispute_line(dispute: Dispute) -> str:
     else:
         parts.append(_("No second reader has read its works again."))
     if dispute.decision:
-        decided = {"upheld": N_("Upheld by {who}{note}."), "rejected": N_("Rejected by {who}{note}.")}
+        templates = {"upheld": N_("Upheld by {who}{note}."), "rejected": N_("Rejected by {who}{note}.")}
         note = f" ({clean(dispute.note)})" if dispute.note else ""
-        who = clean(dispute.decided_by) or _("somebody")
-        parts.append(_(decided[dispute.decision]).format(who=who, note=note))
+        person = clean(dispute.decided_by) or _("somebody")
+        parts.append(_(templates[dispute.decision]).format(who=person, note=note))
     else:
         parts.append(_("Not decided yet."))
     return " ".join(parts)
@@ -456,19 +457,19 @@ def run_line(report: Report) -> str:
     )
 
 
-def decision(made: Decision) -> str:
+def decision(row: Decision) -> str:
     parts = (
-        f"{_(made.gate).capitalize()}: {_(ACTIONS[made.action])}",
-        _("by {who}").format(who=clean(made.by)) if made.by else "",
-        f"({moment(clean(made.at))})" if made.at else "",
+        f"{_(row.gate).capitalize()}: {_(ACTIONS[row.action])}",
+        _("by {who}").format(who=clean(row.by)) if row.by else "",
+        f"({moment(clean(row.at))})" if row.at else "",
     )
-    return " ".join(filter(None, parts)) + (f": {clean(made.note)}" if made.note else "")
+    return " ".join(filter(None, parts)) + (f": {clean(row.note)}" if row.note else "")
 
 
 def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
     """Make the cells under `USED_HEAD`: a row for each iteration of each loop, and one for all else."""
     method, titles = report.methodology, {section.id: section.title for section in report.sections}
-    rest = IterationUse(
+    remainder = IterationUse(
         iteration=0,
         calls=method.model_calls - sum(use.calls for use in method.spent_by),
         tokens=method.tokens - sum(use.tokens for use in method.spent_by),
@@ -486,7 +487,7 @@ def used_rows(report: Report) -> tuple[tuple[str, ...], ...]:
             clean(scored(use.scores, use.score_reasons)),
             because(use.stopped) if use.stopped else "",
         )
-        for use in (*method.spent_by, rest)
+        for use in (*method.spent_by, remainder)
     )
 
 
@@ -502,12 +503,12 @@ def search_rows(searches: Iterable[SearchRecord]) -> tuple[tuple[str, ...], ...]
 
 def _search_row(records: Sequence[SearchRecord]) -> tuple[str, ...]:
     record = records[0]
-    unread = _("{count} listed, not read").format(count=number(record.listed)) if record.listed else ""
-    why = "; ".join(filter(None, (clean(record.detail), unread)))
+    note = _("{count} listed, not read").format(count=number(record.listed)) if record.listed else ""
+    detail = "; ".join(filter(None, (clean(record.detail), note)))
     return (
         source_title(record.source),
         clean(record.query),
-        ": ".join(filter(None, (_(STATUSES[record.status]), why))),
+        ": ".join(filter(None, (_(STATUSES[record.status]), detail))),
         number(record.hits),
         number(record.kept),
         number(len(records)),

@@ -50,15 +50,15 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
         *(_(report.words.design), _("Strength"), _("Standing"), _("Text read")),
     )
     works = [_row(report, reference, quotes) for reference in report.references]
-    differing = range(len(head) - 4, len(head))
-    shared = [
+    last_columns = range(len(head) - 4, len(head))
+    places = [
         place
-        for place in differing
+        for place in last_columns
         if len(texts := {row[place].text for row in works}) == 1 and not texts & refs.alerts()
     ]
-    works = [tuple(Cell() if place in shared else value for place, value in enumerate(row)) for row in works]
-    used, shown = filled(head, works)
-    yield Table(used, shown, sortable=True, wide=len(used) > WIDE)
+    works = [tuple(Cell() if place in places else value for place, value in enumerate(row)) for row in works]
+    titles, fields = filled(head, works)
+    yield Table(titles, fields, sortable=True, wide=len(titles) > WIDE)
 
 
 def _row(report: Report, reference: Reference, quotes: Quotes) -> tuple[Cell, ...]:
@@ -68,9 +68,9 @@ def _row(report: Report, reference: Reference, quotes: Quotes) -> tuple[Cell, ..
         JudgedWork(evidence_id=name, answers=0),
     )
     fields = next((row.cells for row in TABLE.of_report(report).rows if row.evidence_id == name), {})
-    asked = (fields.get(column) for column in TABLE.of_report(report).columns)
+    values = (fields.get(column) for column in TABLE.of_report(report).columns)
     cells = (
-        _quoted(value.text, value.support, quotes) if value and value.support else Cell() for value in asked
+        _quoted(value.text, value.support, quotes) if value and value.support else Cell() for value in values
     )
     people, grade = reference.n or 0, reference.strength or ""
     standing = _(refs.STANDINGS[reference.standing]) if report.words.standing else ""
@@ -114,10 +114,10 @@ def whole_clause(text: str, sentence: str) -> str:
     place = sentence.find(text)
     if place >= 0:
         end = place + len(text)
-        held = [
+        spans = [
             part.span() for part in _CLAUSE.finditer(sentence) if part.start() < end and place < part.end()
         ]
-        text = sentence[min([place, *(a for a, _ in held)]) : max([end, *(b for _, b in held)])].strip()
+        text = sentence[min([place, *(a for a, _ in spans)]) : max([end, *(b for _, b in spans)])].strip()
     words = text.split()
     # of a script without blanks two characters are about a word
     length = len(words) if len(words) > 1 else len(text) // 2
@@ -136,7 +136,7 @@ def table_csv(report: Report) -> bytes:
 
     Begins with a byte-order mark, by which spreadsheets know UTF-8.
     """
-    judged = {work.evidence_id: work for work in report.judgements}
+    judgements = {work.evidence_id: work for work in report.judgements}
     rows = {row.evidence_id: row for row in TABLE.of_report(report).rows}
     columns = TABLE.of_report(report).columns
     text = io.StringIO()
@@ -146,7 +146,7 @@ def table_csv(report: Report) -> bytes:
     table.writerow([*head, "answers", "direction", "finding"])
     for reference in report.references:
         name = reference.evidence_id
-        row, work = rows.get(name), judged.get(name)
+        row, work = rows.get(name), judgements.get(name)
         cells: list[str] = []
         for column in columns:
             cell = row.cells.get(column) if row else None
