@@ -20,7 +20,7 @@ from activities.heartbeat import reporting_errors, seconds_left
 from activities.logs import log
 from activities.private_files import write_whole
 from activities.profiles.loader import load_profile
-from activities.review.archive import RECORDS, Archive, Memory, lines
+from activities.review.archive import RECORDS, Archive, Memory, json_lines
 from activities.review.bias import FIELDS
 from activities.review.decisions import (
     LETTERS,
@@ -29,12 +29,12 @@ from activities.review.decisions import (
     Decision,
     Marks,
     Stage,
-    resting_on,
+    affected_decisions,
 )
 from activities.review.extraction import Extraction, asked_fields
 from activities.review.living import Notice, feed, pipe, post
 from activities.review.protocol import Protocol
-from activities.review.records import Merge, added, part
+from activities.review.records import Merge, add_batch, part
 from activities.review.results import ReviewReport
 from activities.review.state import ReviewState, study_key
 from activities.review.steps import (
@@ -96,12 +96,12 @@ class ReviewActivities:
                 after = part(before, step.part)
             else:
                 refs = await self._archive.lines(step.blob, EvidenceRef) if step.blob else list(step.refs)
-                after = await asyncio.to_thread(added, before, refs, step.origin, self._merge)
+                after = await asyncio.to_thread(add_batch, before, refs, step.origin, self._merge)
             key = await self._archive.put(after)
             RECORDS.put(key, after)
             total = len(after.records)
-            labels = after.given - before.given
-            return Added(records=key, total=total, given=labels, new=total - len(before.records))
+            given = after.identified_count - before.identified_count
+            return Added(records=key, total=total, given=given, new=total - len(before.records))
 
     @activity.defn
     async def draw_review_sample(self, step: StateStep) -> list[int]:
@@ -197,7 +197,7 @@ class ReviewActivities:
         """Write the decisions of a round as one part of the log; return its key."""
         async with reporting_errors("decisions_not_kept", run_id=step.run_id):
             parts = [await self._store.get_bytes(blob) for blob in step.blobs]
-            return await self._store.put_bytes(b"".join((*parts, lines(step.decisions))), "jsonl")
+            return await self._store.put_bytes(b"".join((*parts, json_lines(step.decisions))), "jsonl")
 
     @activity.defn
     async def find_touched_decisions(self, step: StateStep) -> Amended:
@@ -207,13 +207,13 @@ class ReviewActivities:
             decisions = await self._archive.log(state.log)
             criteria = [key.partition(".")[2] for key in keys if key.startswith("criteria.")]
             if criteria and "question" not in keys:
-                decisions = resting_on(decisions, criteria)
+                decisions = affected_decisions(decisions, criteria)
             screeners = [screener.name for screener in state.protocol.screeners]
             titles, texts = (
                 _reopen(state.marks(stage), [row for row in decisions if row.stage == stage], screeners)
                 for stage in SCREENED
             )
-            count = state.titles.made() + state.full_texts.made() - titles.made() - texts.made()
+            count = state.titles.count() + state.full_texts.count() - titles.count() - texts.count()
             return Amended(titles=titles, full_texts=texts, again=count)
 
     @activity.defn
@@ -225,7 +225,7 @@ class ReviewActivities:
             decisions = [decision for decision in decisions if decision.stage == "extraction"]
             open_fields, silent_keys = dict[int, tuple[str, ...]](), list[str]()
             for record, data in state.studies.extracted.items():
-                settlement = await self._archive.settled(state.protocol, record, data, decisions)
+                settlement = await self._archive.settlement(state.protocol, record, data, decisions)
                 if settlement:
                     row, open_fields[record] = settlement
                     outcomes = (o.label for o in state.protocol.outcomes if not row.reports(o))

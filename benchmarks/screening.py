@@ -127,12 +127,12 @@ class Screeners:
         while True:
             while course.phase != "done":
                 course, _ = next_round(course, marks, order, seed)
-                marks = self.decided(marks.confirming(course.drawn), course.batch)
+                marks = self.decided(marks.with_confirmations(course.drawn), course.batch)
             if not later:
                 return course, marks
             total, *later = later
             course = Course(total=total, first=marks.total, number=course.number, before=course)
-            marks = marks.extended(marks.total + total)
+            marks = marks.with_total(marks.total + total)
 
 
 def simulate(

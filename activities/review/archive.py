@@ -65,14 +65,14 @@ class Published:
 
     @property
     def language(self) -> str:
-        return self.protocol.spoken
+        return self.protocol.report_language
 
     @property
-    def holding(self) -> list[Decision]:
-        return self.state.holding(self.decisions)
+    def decisions_in_force(self) -> list[Decision]:
+        return self.state.decisions_in_force(self.decisions)
 
 
-def lines(rows: Iterable[Frozen]) -> bytes:
+def json_lines(rows: Iterable[Frozen]) -> bytes:
     return "".join(f"{row.model_dump_json(exclude_defaults=True)}\n" for row in rows).encode()
 
 
@@ -104,7 +104,7 @@ class Archive:
             return RECORDS.put(key, records)
 
     async def put_lines(self, rows: Iterable[Frozen]) -> str:
-        return await self.store.put_bytes(lines(rows), "jsonl")
+        return await self.store.put_bytes(json_lines(rows), "jsonl")
 
     async def lines(self, key: str, kind: type[M]) -> list[M]:
         """Read rows by their key; none where there is no key yet."""
@@ -128,7 +128,7 @@ class Archive:
             if (records is None or row["record"] in records) and stage in (None, row.get("stage", "titles"))
         ]
 
-    async def settled(
+    async def settlement(
         self, protocol: Protocol, record: int, data: Pair, decisions: Iterable[Decision]
     ) -> tuple[DecidedStudy, tuple[str, ...]] | None:
         """Return the row of a study as far as it is decided, and the fields on which a person has to decide.
@@ -138,9 +138,9 @@ class Archive:
         first, second = data
         if first is None or second is None:
             return None
-        by_field = {made.about: made for made in decisions if made.record == record and made.part == "word"}
-        one, other = await self.get(first.key, Extraction), await self.get(second.key, Extraction)
-        return decided_study(asked_fields(protocol), one, other, by_field)
+        by_field = {row.about: row for row in decisions if row.record == record and row.part == "word"}
+        extractions = await self.get(first.key, Extraction), await self.get(second.key, Extraction)
+        return decided_study(asked_fields(protocol), *extractions, by_field)
 
     async def publish(self, step: StateStep) -> ReviewReport:
         """Count everything that a review has come to, and keep it. Raises StoreError."""
@@ -150,9 +150,9 @@ class Archive:
         from activities.review.living import compare  # with what pools and draws
 
         findings = await findings_of(self, state, records, log)
-        before = await self.published(step.run_id)
-        with in_language(state.protocol.spoken):
-            earlier = before.findings if before else None
+        last = await self.published(step.run_id)
+        with in_language(state.protocol.report_language):
+            earlier = last.findings if last else None
             notice = compare(earlier, findings, step) if findings and earlier else None
         report = ReviewReport(
             report=await self.put(step),
@@ -186,41 +186,41 @@ def flow(records: Records, state: ReviewState, log: Sequence[Decision] = ()) -> 
     """Count the flow of a review, whose full texts were excluded by the criteria in the log."""
     titles = state.titles
     states = titles.states()
-    counted = Counter(states)
-    open_ = unsettled = counted["open"] + counted["conflict"]
+    counts = Counter(states)
+    open_count = unsettled = counts["open"] + counts["conflict"]
     if state.closed or (state.course and state.course.phase == "done"):
         # what nobody has read stays so
-        open_ = sum(
+        open_count = sum(
             mark == "conflict" or (mark == "open" and titles.first[n] + titles.second[n] != "..")
             for n, mark in enumerate(states)
         )
-    sought, assessed = state.sought(), state.retrieved()
-    second = {record: state.full_texts.state(record) for record in assessed}
-    made = exclusions(state.holding(log), [rule.id for rule in state.protocol.criteria])
-    excluded = [made.get(record) for record, mark in second.items() if mark == "excluded"]
-    because = Counter((why and why.criterion) or "not stated" for why in excluded)
+    sought, assessed = state.sought_records(), state.retrieved_records()
+    text_states = {record: state.full_texts.state(record) for record in assessed}
+    decisions = exclusions(state.decisions_in_force(log), [rule.id for rule in state.protocol.criteria])
+    excluding = [decisions.get(record) for record, mark in text_states.items() if mark == "excluded"]
+    reasons = Counter((decision and decision.criterion) or "not stated" for decision in excluding)
     return Flow(
         identified=records.by_origin,
-        duplicates=records.given - len(records.records),
-        screened=counted["included"] + counted["excluded"],
-        excluded=counted["excluded"],
-        unread=unsettled - open_,
-        open=open_,
+        duplicates=records.identified_count - len(records.records),
+        screened=counts["included"] + counts["excluded"],
+        excluded=counts["excluded"],
+        unread=unsettled - open_count,
+        open=open_count,
         sought=len(sought),
         not_retrieved=sum(state.got.get(record) == "not_retrieved" for record in sought),
-        awaited=len(state.missing()),
+        awaited=len(state.missing_texts()),
         assessed=len(assessed),
-        excluded_because=dict(because),
-        undecided=sum(mark in ("open", "conflict") for mark in second.values()),
-        included=list(second.values()).count("included"),
+        excluded_because=dict(reasons),
+        undecided=sum(mark in ("open", "conflict") for mark in text_states.values()),
+        included=list(text_states.values()).count("included"),
     )
 
 
 def validation(state: ReviewState) -> Validation | None:
     """Measure the screeners on the records that a person labelled; None without labels."""
     labels = state.titles.labels
-    labelled = sum(letter in "ie" for letter in labels)
-    if not labelled:
+    label_count = sum(letter in "ie" for letter in labels)
+    if not label_count:
         return None
     from activities.review.rounds import accuracy_of
 
@@ -230,4 +230,4 @@ def validation(state: ReviewState) -> Validation | None:
         if screener.name not in state.labellers
     ]
     people = tuple(state.labellers)
-    return Validation(version=state.version, labelled=labelled, by=people, screeners=tuple(rows))
+    return Validation(version=state.version, labelled=label_count, by=people, screeners=tuple(rows))

@@ -191,8 +191,8 @@ def overall(judgements: Iterable[Judgement], *, several: bool = False) -> Judgem
     `several`: a person holds that some concerns in several domains together lower the confidence so much that
     the risk is high.
     """
-    every = list(judgements)
-    return HIGH if several and every.count(SOME) > 1 else max(every, key=JUDGEMENTS.index)
+    levels = list(judgements)
+    return HIGH if several and levels.count(SOME) > 1 else max(levels, key=JUDGEMENTS.index)
 
 
 class BiasAssessment(Frozen):
@@ -211,16 +211,16 @@ class BiasAssessment(Frozen):
     def by_number(self) -> dict[str, str]:
         return {answer.field: answer.text for answer in self.answers}
 
-    def judged(self) -> Iterator[tuple[str, Judgement]]:
+    def judgements(self) -> Iterator[tuple[str, Judgement]]:
         """Yield the title and the judgement of each domain."""
         for domain in DOMAINS:
-            judged = judgement(domain, self.by_number)
-            assert judged is not None  # `decide` lets none pass that is open
-            yield domain.title, judged
+            level = judgement(domain, self.by_number)
+            assert level is not None  # `decide` lets none pass that is open
+            yield domain.title, level
 
     @property
     def overall(self) -> Judgement:
-        return overall((judged for _, judged in self.judged()), several=self.several)
+        return overall((level for _, level in self.judgements()), several=self.several)
 
 
 def decide(
@@ -236,11 +236,11 @@ def decide(
 
     Raises DecisionError where a question is unknown or open, or where concerns are raised without a reason.
     """
-    proposed = {value.field: value for value in proposal.values}
-    rows = dict(proposed)
+    answers_by_id = {value.field: value for value in proposal.values}
+    rows = dict(answers_by_id)
     for question, text in answers.items():
         answer = checked_value(FIELDS, question, text)
-        if question not in proposed or proposed[question].text != answer:
+        if question not in answers_by_id or answers_by_id[question].text != answer:
             rows[question] = Value(field=question, text=answer)
     if several and not reason.strip():
         raise DecisionError("say why some concerns in several domains add up to a high risk")

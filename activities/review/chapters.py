@@ -135,17 +135,17 @@ def limitations(findings: Findings, protocol: Protocol) -> list[str]:
     return [text.replace("{count}", str(count)) for count, text in rows if count]
 
 
-def worded(text: str, **values: str | int) -> str:
+def fill_text(text: str, **values: str | int) -> str:
     """Fill a text; counts stand as its language writes them."""
     counts = {name: number(value) if isinstance(value, int) else value for name, value in values.items()}
     return text.format(**counts) if counts else text
 
 
 def paragraph(text: str, **values: str | int) -> Text:
-    return Text((Run(clean(worded(text, **values))),))
+    return Text((Run(clean(fill_text(text, **values))),))
 
 
-def _quoted(text: str, support: Iterable[Support], findings: Findings) -> Cell:
+def _quoting_cell(text: str, support: Iterable[Support], findings: Findings) -> Cell:
     """Make a cell that opens the first quote behind it."""
     quote = next(iter(support), None)
     if quote is None or not text:
@@ -193,7 +193,7 @@ def _effects(synthesis: Synthesis, findings: Findings) -> Table:
         size, risk = number(work.n) if work.n else "", risks.get(work.evidence_id)
         name, effects = findings.label(work.evidence_id), effect or _("no usable figures")
         last = (direction_words(work.direction), size, _(JUDGEMENT_NAMES[risk]) if risk else "")
-        rows.append((cell(name), _quoted(effects, work.support, findings), *map(cell, last)))
+        rows.append((cell(name), _quoting_cell(effects, work.support, findings), *map(cell, last)))
     head = (_("Study"), _(EFFECT), _("Direction"), _("Participants"), _("Risk of bias"))
     return Table(*filled(head, rows))
 
@@ -204,25 +204,25 @@ def _studies(findings: Findings) -> Iterator[Block]:
     rows = []
     for study in findings.studies:
         values = decided.get(study.evidence_id, {})
-        shown = [values.get(field.id) for field in general]
+        cells = [values.get(field.id) for field in general]
         rows.append(
             (
                 cell(f"[{study.number}] {study.label}"),
                 cell(_(TYPE_NAMES[study.evidence_type])),
-                *(_quoted(value.text, value.support, findings) if value else Cell() for value in shown),
+                *(_quoting_cell(value.text, value.support, findings) if value else Cell() for value in cells),
             )
         )
     if rows:
         head = (_("Study"), _("Design"), *(clean(field.label) for field in general))
         yield Table(*filled(head, rows), wide=len(general) > 5)
-    by = [value.by for row in findings.rows for value in row.values]
-    if by:
-        agreed = by.count(AGREED)
+    deciders = [value.by for row in findings.rows for value in row.values]
+    if deciders:
+        agreed = deciders.count(AGREED)
         text = _(
             "Values extracted by two independently: {count}. Both agreed on {agreed}, a person decided "
             "{decided}."
         )
-        yield paragraph(text, count=len(by), agreed=agreed, decided=len(by) - agreed)
+        yield paragraph(text, count=len(deciders), agreed=agreed, decided=len(deciders) - agreed)
 
 
 def _bias(findings: Findings, protocol: Protocol) -> Iterator[Block]:
@@ -236,7 +236,7 @@ def _bias(findings: Findings, protocol: Protocol) -> Iterator[Block]:
             (
                 findings.label(bias.evidence_id),
                 bias.outcome,
-                *(_(JUDGEMENT_NAMES[judged]) for _title, judged in bias.judged()),
+                *(_(JUDGEMENT_NAMES[judgement]) for _title, judgement in bias.judgements()),
                 _(JUDGEMENT_NAMES[bias.overall]),
             )
             for bias in findings.bias
@@ -256,8 +256,8 @@ def _bias(findings: Findings, protocol: Protocol) -> Iterator[Block]:
 
 def _signals(assessment: BiasAssessment, findings: Findings) -> Iterator[tuple[Cell, ...]]:
     for row in assessment.answers:
-        told = (row.field, _(QUESTIONS[row.field]), _(ANSWER_NAMES[row.text]))
-        yield (*map(cell, told), _quoted(_why(row), row.support, findings))
+        texts = (row.field, _(QUESTIONS[row.field]), _(ANSWER_NAMES[row.text]))
+        yield (*map(cell, texts), _quoting_cell(_why(row), row.support, findings))
 
 
 def _why(row: Value | ExcludedText) -> str:
@@ -270,7 +270,7 @@ def _full_texts(findings: Findings) -> Iterator[Block]:
         cells = [
             (
                 *(cell(text.title), cell(text.criterion or _("not stated"))),
-                _quoted(_why(text), text.support, findings),
+                _quoting_cell(_why(text), text.support, findings),
             )
             for text in findings.excluded
         ]
@@ -304,5 +304,5 @@ def checklist(
     }
     places = {"title": _("Title"), **titles}
     for item, subject, chapter, *needs in ITEMS:
-        met = all(holds[need] for need in needs)
-        yield item, _(subject), (places.get(chapter) if met else None) or _(NOT_REPORTED)
+        is_met = all(holds[need] for need in needs)
+        yield item, _(subject), (places.get(chapter) if is_met else None) or _(NOT_REPORTED)

@@ -66,19 +66,19 @@ class Decision(Frozen):
     prompt: str = ""
 
 
-def _packed(letters: str) -> str:
+def _pack(letters: str) -> str:
     """Pack letters as they travel: thousands of records take a few hundred bytes."""
     return PACKED + b64encode(zlib.compress(letters.encode(), 9)).decode() if len(letters) > 200 else letters
 
 
-def _unpacked(letters: object) -> object:
+def _unpack(letters: object) -> object:
     if not isinstance(letters, str) or not letters.startswith(PACKED):
         return letters
     return zlib.decompress(b64decode(letters.removeprefix(PACKED))).decode()
 
 
 PACKED = "z:"
-Letters = Annotated[str, PlainSerializer(_packed), BeforeValidator(_unpacked)]
+Letters = Annotated[str, PlainSerializer(_pack), BeforeValidator(_unpack)]
 
 
 class Marks(Compact):
@@ -91,16 +91,16 @@ class Marks(Compact):
 
     @classmethod
     def of(cls, total: int) -> "Marks":
-        return cls().extended(total)
+        return cls().with_total(total)
 
     @property
     def total(self) -> int:
         return len(self.first)
 
-    def extended(self, total: int) -> "Marks":
+    def with_total(self, total: int) -> "Marks":
         """Return the same with places for more records."""
-        more = OPEN * (total - self.total)
-        return Marks(**{name: getattr(self, name) + more for name in Marks.model_fields})
+        places = OPEN * (total - self.total)
+        return Marks(**{name: getattr(self, name) + places for name in Marks.model_fields})
 
     def up_to(self, total: int) -> "Marks":
         """Return those of the first records."""
@@ -111,27 +111,28 @@ class Marks(Compact):
 
     def with_screener(self, place: int, marks: Mapping[int, str]) -> "Marks":
         name = ("first", "second")[place]
-        return self.replace(**{name: written(self.of_screener(place), marks)})
+        return self.replace(**{name: with_letters(self.of_screener(place), marks)})
 
     def of_places(self, places: Sequence[int | None]) -> "Marks":
         """Return the same with the screeners of these places; None: one who has decided nothing."""
-        first, second = (OPEN * self.total if one is None else self.of_screener(one) for one in places)
+        first, second = (OPEN * self.total if place is None else self.of_screener(place) for place in places)
         return self.replace(first=first, second=second)
 
     def with_words(self, marks: Mapping[int, str]) -> "Marks":
-        return self.replace(words=written(self.words, marks))
+        return self.replace(words=with_letters(self.words, marks))
 
     def with_labels(self, marks: Mapping[int, str]) -> "Marks":
-        return self.replace(labels=written(self.labels, marks))
+        return self.replace(labels=with_letters(self.labels, marks))
 
-    def confirming(self, records: Iterable[int]) -> "Marks":
+    def with_confirmations(self, records: Iterable[int]) -> "Marks":
         """Return the same with records that a person confirms where both screeners include them."""
         return self.with_labels({n: CONFIRM for n in records if self.labels[n] == OPEN})
 
     def is_labelled(self, record: int) -> bool:
         return self.labels[record] in "ie"
 
-    def made(self) -> int:
+    def count(self) -> int:
+        """Count the decisions."""
         rows = (self.first, self.second, self.labels, self.words)
         return sum(len(row) - row.count(OPEN) - row.count(CONFIRM) for row in rows)
 
@@ -142,7 +143,7 @@ class Marks(Compact):
     def states(self) -> list[State]:
         return list(map(_state, self.first, self.second, self.labels, self.words))
 
-    def both(self, record: int) -> bool:
+    def has_both(self, record: int) -> bool:
         return OPEN not in (self.first[record], self.second[record])
 
 
@@ -159,20 +160,21 @@ def _state(first: str, second: str, label: str, word: str) -> State:
     return "included" if letter == "i" else "excluded"
 
 
-def written(marks: str, letters: Mapping[int, str]) -> str:
+def with_letters(marks: str, letters: Mapping[int, str]) -> str:
     rows = list(marks)
     for place, letter in letters.items():
         rows[place] = letter
     return "".join(rows)
 
 
-def latest(decisions: Sequence[Decision]) -> list[Decision]:
+def latest_decisions(decisions: Sequence[Decision]) -> list[Decision]:
     """Return the last decision of each screener on a record, and of words and labels the last of anybody."""
     parts: dict[tuple[object, ...], Decision] = {}
-    for made in decisions:
-        place = (made.record, made.stage, made.about, made.part, made.by if made.part == "screener" else "")
+    for decision in decisions:
+        by = decision.by if decision.part == "screener" else ""
+        place = (decision.record, decision.stage, decision.about, decision.part, by)
         parts.pop(place, None)  # in the order of the last word on each
-        parts[place] = made
+        parts[place] = decision
     return list(parts.values())
 
 
@@ -181,21 +183,21 @@ def exclusions(decisions: Sequence[Decision], criteria: Sequence[str]) -> dict[i
 
     `decisions`: those that hold.
     """
-    chosen: dict[int, Decision] = {}
+    grounds: dict[int, Decision] = {}
 
-    def rank(made: Decision) -> int:
-        named = criteria.index(made.criterion) if made.criterion in criteria else len(criteria)
-        return named if made.part == "screener" else -1
+    def rank(decision: Decision) -> int:
+        place = criteria.index(decision.criterion) if decision.criterion in criteria else len(criteria)
+        return place if decision.part == "screener" else -1
 
-    for made in decisions:
-        if made.stage == "full_texts" and made.verdict == "exclude":
-            before = chosen.get(made.record)
-            if before is None or rank(made) < max(rank(before), 0):
-                chosen[made.record] = made
-    return chosen
+    for decision in decisions:
+        if decision.stage == "full_texts" and decision.verdict == "exclude":
+            current = grounds.get(decision.record)
+            if current is None or rank(decision) < max(rank(current), 0):
+                grounds[decision.record] = decision
+    return grounds
 
 
-def resting_on(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[Decision]:
+def affected_decisions(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[Decision]:
     """Return the decisions that hold and that a change of these criteria touches.
 
     These are exclusions by one of them or by none that is named, and all that is not an exclusion, since it
@@ -204,6 +206,6 @@ def resting_on(decisions: Sequence[Decision], criteria: Iterable[str]) -> list[D
     changed = set(criteria)
     return [
         decision
-        for decision in latest(decisions)
+        for decision in latest_decisions(decisions)
         if decision.verdict != "exclude" or not decision.criterion or decision.criterion in changed
     ]

@@ -34,49 +34,49 @@ M = TypeVar("M", bound=Frozen)
 def without_names(published: Published) -> Published:
     """Return the same with people numbered in the order in which they decided."""
     state, findings = published.state, published.findings
-    names = [made.by for made in published.decisions if not made.model]
-    names += [*(amended.by for amended in state.amendments), state.approved_by, state.report_by]
+    names = [decision.by for decision in published.decisions if not decision.model]
+    names += [*(amendment.by for amendment in state.amendments), state.approved_by, state.report_by]
     names += [*(findings.people if findings else ()), *state.protocol.people, *state.protocol.deciders]
     people = dict.fromkeys(filter(None, names))
-    numbered = {name: _("person {number}").format(number=n) for n, name in enumerate(people, start=1)}
+    aliases = {name: _("person {number}").format(number=n) for n, name in enumerate(people, start=1)}
     return replace(
         published,
-        report=_renamed(published.report, numbered),
-        state=_renamed(state, numbered),
-        decisions=tuple(made.replace(by=numbered.get(made.by, made.by)) for made in published.decisions),
-        findings=_renamed(findings, numbered) if findings else None,
+        report=_rename_people(published.report, aliases),
+        state=_rename_people(state, aliases),
+        decisions=tuple(row.replace(by=aliases.get(row.by, row.by)) for row in published.decisions),
+        findings=_rename_people(findings, aliases) if findings else None,
     )
 
 
-def _renamed(value: M, names: Mapping[str, str]) -> M:
+def _rename_people(value: M, names: Mapping[str, str]) -> M:
     """Return a model with other names of people, wherever it holds them."""
 
-    def renamed(part: object, field: str = "") -> object:
+    def rename(part: object, field: str = "") -> object:
         if isinstance(part, dict):
-            return {name: renamed(inner, str(name)) for name, inner in part.items()}
+            return {name: rename(inner, str(name)) for name, inner in part.items()}
         if isinstance(part, list | tuple):
-            return [renamed(inner, field) for inner in part]
+            return [rename(inner, field) for inner in part]
         return names.get(part, part) if isinstance(part, str) and field in PEOPLE else part
 
-    return type(value).model_validate(renamed(value.model_dump()))
+    return type(value).model_validate(rename(value.model_dump()))
 
 
-def files(published: Published, items: Sequence[Evidence]) -> dict[str, bytes]:
+def export_files(published: Published, items: Sequence[Evidence]) -> dict[str, bytes]:
     """Make every file of an export but the reports: name -> bytes. `items`: the records."""
-    made = {
+    contents = {
         "decisions.csv": decisions_csv(published, items),
         "decisions-log.csv": log_csv(published),
         "records.ris": records_ris(published, items),
         "merged.csv": merged_csv(published),
-        "searches.csv": as_csv(SEARCHES, map(_search, published.state.searches)),
+        "searches.csv": as_csv(SEARCHES, map(_search_row, published.state.searches)),
         "protocol.json": published.protocol.model_dump_json(indent=2).encode(),
     }
     if published.findings is not None and published.findings.rows:
-        made["extraction.csv"] = extraction_csv(published.findings)
-    return made
+        contents["extraction.csv"] = extraction_csv(published.findings)
+    return contents
 
 
-def _search(row: SearchRow) -> Row:
+def _search_row(row: SearchRow) -> Row:
     """Return a search as a line; a file goes by its name."""
     return {**dict(row), "source": row.origin if row.source == "file" else row.source}
 
@@ -86,25 +86,25 @@ def final_states(published: Published) -> list[State | Literal["not_retrieved"]]
     state = published.state
     titles, full_texts = state.titles.states(), state.full_texts.states()
 
-    def became(record: int) -> State | Literal["not_retrieved"]:
+    def final_state(record: int) -> State | Literal["not_retrieved"]:
         if titles[record] != "included":
             return titles[record]
         if state.got.get(record) == "not_retrieved":
             return "not_retrieved"
         return full_texts[record] if full_texts[record] in ("included", "excluded") else "included"
 
-    return list(map(became, range(len(titles))))
+    return list(map(final_state, range(len(titles))))
 
 
 def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
     by_record: dict[int, list[Decision]] = {}
-    for decision in filter(lambda made: made.stage in SCREENED, published.holding):
+    for decision in filter(lambda row: row.stage in SCREENED, published.decisions_in_force):
         by_record.setdefault(decision.record, []).append(decision)
 
     def row(number: int, item: Evidence, state: str) -> Row:
-        made = by_record.get(number, [])
+        votes = by_record.get(number, [])
         notes = (
-            f"{vote.by}: {vote.verdict}{f' ({vote.criterion})' if vote.criterion else ''}" for vote in made
+            f"{vote.by}: {vote.verdict}{f' ({vote.criterion})' if vote.criterion else ''}" for vote in votes
         )
         return {
             "record_id": number,
@@ -116,7 +116,7 @@ def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
             "url": item.url or "",
             "keywords": item.facts.get("mesh", ""),
             "asreview_label": {"included": "1", "excluded": "0"}.get(state, ""),
-            "asreview_time": max((decision.at for decision in made), default=""),
+            "asreview_time": max((vote.at for vote in votes), default=""),
             "asreview_note": "; ".join(notes),
         }
 
@@ -167,8 +167,8 @@ def extraction_csv(findings: Findings) -> bytes:
 
 def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
     """Write every record with its decision as keyword and note."""
-    excluded = (made for made in published.holding if made.verdict == "exclude")
-    reasons = {made.record: f", criterion {made.criterion}" for made in excluded if made.criterion}
+    exclusions = (row for row in published.decisions_in_force if row.verdict == "exclude")
+    reasons = {row.record: f", criterion {row.criterion}" for row in exclusions if row.criterion}
 
     def entry(number: int, item: Evidence, state: str) -> Item:
         return Item(

@@ -33,7 +33,7 @@ FIGURES: Mapping[str, str] = {
 """Figures that are asked of an outcome, beside `measure`, `direction` and `clustered`."""
 DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
 MAX_VALUE_CHARS = 400
-CHOSEN = ("first", "second", "absent")
+CHOICE_WORDS = ("first", "second", "absent")
 """Words of a person on a field in the place of its value."""
 
 
@@ -67,15 +67,15 @@ class Extraction(Frozen):
         return next((value for value in self.values if value.field == field), None)
 
 
-def quoted(evidence_id: str, quote: str) -> tuple[Support, ...]:
+def support_of(evidence_id: str, quote: str) -> tuple[Support, ...]:
     """Return what a person quotes of a study; empty where they quote nothing."""
     return (Support(evidence_id=evidence_id, quote=quote.strip()),) if quote.strip() else ()
 
 
 def asked_fields(protocol: Protocol) -> tuple[AskedField, ...]:
     """List every field that is extracted of a study: the protocol's, then the figures of each outcome."""
-    asked = (AskedField.model_validate(field.model_dump()) for field in protocol.extraction)
-    return (*asked, *(field for outcome in protocol.outcomes for field in _figures_of(outcome)))
+    fields = (AskedField.model_validate(field.model_dump()) for field in protocol.extraction)
+    return (*fields, *(field for outcome in protocol.outcomes for field in _figures_of(outcome)))
 
 
 def figure_id(outcome: str, name: str) -> str:
@@ -132,9 +132,9 @@ class DecidedStudy(Frozen):
 
     def reports(self, outcome: PooledOutcome) -> bool:
         """Say whether it reports an outcome: how many people there were, and how allocated, says nothing."""
-        aside = {figure_id(outcome.id, name) for name in ("total", "control_total", "clustered")}
+        ignored = {figure_id(outcome.id, name) for name in ("total", "control_total", "clustered")}
         figures = {value.field for value in self.values if value.field.startswith(figure_id(outcome.id, ""))}
-        return bool(figures - aside)
+        return bool(figures - ignored)
 
 
 def is_same(field: AskedField, first: Value | None, second: Value | None) -> bool:
@@ -142,9 +142,9 @@ def is_same(field: AskedField, first: Value | None, second: Value | None) -> boo
     if first is None or second is None:
         return first is second
     if field.kind == "number":
-        decimal, other = number_of(first.text), number_of(second.text)
-        if decimal is not None and other is not None:
-            return decimal == other
+        numbers = number_of(first.text), number_of(second.text)
+        if None not in numbers:
+            return numbers[0] == numbers[1]
     return _plain(first.text) == _plain(second.text)
 
 
@@ -158,17 +158,17 @@ def _plain(text: str) -> str:
     return normalise(text).casefold().strip(" .")
 
 
-def checked_value(fields: Sequence[AskedField], name: str, text: str, also: Sequence[str] = ()) -> str:
-    """Check a value that a person gives to a field; they may say one of `also`. Raises DecisionError."""
-    field = next((asked_field for asked_field in fields if asked_field.id == name), None)
+def checked_value(fields: Sequence[AskedField], name: str, text: str, words: Sequence[str] = ()) -> str:
+    """Check a value that a person gives to a field; they may say one of `words`. Raises DecisionError."""
+    field = next((row for row in fields if row.id == name), None)
     if field is None:
-        raise DecisionError(f"{name} is not asked; what is asked: {', '.join(asked.id for asked in fields)}")
+        raise DecisionError(f"{name} is not asked; what is asked: {', '.join(row.id for row in fields)}")
     text = text.strip()
-    if text in also:
+    if text in words:
         return text
     if not text:
         raise DecisionError(f"say the value of {name}, or choose `absent`")
-    choice = next((offered for offered in field.choices if offered.casefold() == text.casefold()), None)
+    choice = next((option for option in field.choices if option.casefold() == text.casefold()), None)
     if field.kind == "choice" and choice is None:
         raise DecisionError(f"{name} is one of {', '.join(field.choices)}, not {text}")
     if field.kind == "number" and number_of(text) is None:
@@ -189,23 +189,23 @@ def decided_study(
     values: list[DecidedValue] = []
     pending: list[str] = []
     for field in fields:
-        decision, one, other = decisions.get(field.id), first.value(field.id), second.value(field.id)
-        if decision is None and not is_same(field, one, other):
+        decision = decisions.get(field.id)
+        if decision is None and not is_same(field, first.value(field.id), second.value(field.id)):
             pending.append(field.id)
-        elif value := _decided(decision, field.id, first, second):
+        elif value := _decided_value(decision, field.id, first, second):
             values.append(value)
     return DecidedStudy(evidence_id=first.evidence_id, values=tuple(values)), tuple(pending)
 
 
-def _decided(
+def _decided_value(
     decision: Decision | None, field: str, first: Extraction, second: Extraction
 ) -> DecidedValue | None:
     """Return the value that both agree on, or that a person chose or typed; None where there is none."""
     value = first.value(field)
     if decision is None:
         return DecidedValue(**dict(value), by=AGREED) if value else None
-    if decision.value not in CHOSEN:
-        support = quoted(first.evidence_id, " ".join(decision.words))
+    if decision.value not in CHOICE_WORDS:
+        support = support_of(first.evidence_id, " ".join(decision.words))
         value = Value(field=field, text=decision.value.strip(), support=support)
     elif decision.value != "first":
         value = second.value(field) if decision.value == "second" else None

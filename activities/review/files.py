@@ -42,36 +42,36 @@ def read_records_file(path: Path, columns: Columns = NO_COLUMNS) -> Iterator[Evi
     except OSError as error:
         raise UnreadableRecords(f"cannot read {path}: {error.strerror or error}") from error
     if kind == PUBMED_XML:
-        yield from _pubmed(data, path.name)
+        yield from _read_pubmed(data, path.name)
         return
     names = {heading: name for name, heading in columns if heading}
     try:
         for number, row in enumerate(entries_of(kind, data, path.name), start=1):
             if isinstance(row, dict):
                 row = {names.get(key.strip("\ufeff "), key): value for key, value in row.items()}
-            yield row if isinstance(row, SetAside) else _record(row, path.name, number)
+            yield row if isinstance(row, SetAside) else _read_row(row, path.name, number)
     except Unreadable as error:
         raise UnreadableRecords(f"{path.name}: {error}") from error
 
 
-def _record(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
+def _read_row(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
     try:
         return read_record(row, name).replace(full_text=False)
     except Unreadable:
         if not isinstance(row, dict):
             return SetAside(f"{name}, record {number}", "it has no fields")
-        titled = {key.casefold(): value for key, value in row.items()}
-        title = next((titled[key] for key in TITLES if titled.get(key)), None)
+        values = {key.casefold(): value for key, value in row.items()}
+        title = next((values[key] for key in TITLES if values.get(key)), None)
         if not isinstance(title, str):
             headings = ", ".join(key for key, value in row.items() if value)[:200]
             why = f"it has no `title`; its fields are {headings}. Name them in the protocol's first lines"
             example = 'columns = { title = "HEADING", abstract = "HEADING" }'
             return SetAside(f"{name}, record {number}", f"{why}: {example}")
-    told = {key: value for key, value in row.items() if key.casefold() not in TEXTS}
-    return by_title(read_record({**told, "abstract": title}, name).replace(full_text=False))
+    texts = {key: value for key, value in row.items() if key.casefold() not in TEXTS}
+    return by_title(read_record({**texts, "abstract": title}, name).replace(full_text=False))
 
 
-def _pubmed(data: bytes, name: str) -> Iterator[Evidence | SetAside]:
+def _read_pubmed(data: bytes, name: str) -> Iterator[Evidence | SetAside]:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, huge_tree=False, recover=False)
     try:
         tree = etree.fromstring(data, parser)
@@ -81,20 +81,20 @@ def _pubmed(data: bytes, name: str) -> Iterator[Evidence | SetAside]:
         raise UnreadableRecords(f"{name} is no PubMed XML: save search results in the format PubMed XML")
     for number, element in enumerate(filter(lambda node: node.tag in RECORDS, tree), start=1):
         try:
-            read = read_pubmed_record(element)
+            record = read_pubmed_record(element)
         except DeterminatorError as error:
             yield SetAside(f"{name}, record {number}", str(error))
             continue
-        yield read if read.text else by_title(read)
+        yield record if record.text else by_title(record)
 
 
-def provided_by(
-    path: Path, works: Sequence[Evidence], *, sure: bool = False
+def read_full_texts(
+    path: Path, works: Sequence[Evidence], *, is_sure: bool = False
 ) -> tuple[dict[str, Evidence], list[str]]:
     """Read the full texts of works from a folder, or from one file of a folder: id -> the work with its text.
 
     Also the files of which none was made, a line each. A file is that of a work by its name (`pmid_123.pdf`,
-    or the DOI with `_` for `/`), by the identifiers in it, or by the title near its beginning; `sure`: a
+    or the DOI with `_` for `/`), by the identifiers in it, or by the title near its beginning; `is_sure`: a
     person says that the file is that of the one work. Raises Refused where there is no such file or folder,
     or it cannot be read.
     """
@@ -114,7 +114,7 @@ def provided_by(
         lines += [f"{item.name}: {item.reason}" for item in items if isinstance(item, SetAside)]
         if not parts:
             continue
-        work = works[0] if sure and len(works) == 1 else work_of(file.name, parts[0], works)
+        work = works[0] if is_sure and len(works) == 1 else work_of(file.name, parts[0], works)
         if work is None:
             lines.append(f"{file.name} is the text of no awaited record, or of several: say of which")
         else:
@@ -124,19 +124,19 @@ def provided_by(
 
 def work_of(name: str, document: Evidence, works: Sequence[Evidence]) -> Evidence | None:
     """Return the one work that a file is the text of; None where none or several fit."""
-    stem, names = file_key(Path(name).stem), set(_names(document))
+    stem, names = file_key(Path(name).stem), set(_identifiers(document))
     head = f"{document.title}\n{document.text}"
     start = file_key(head[:HEAD_CHARS])
     tests: tuple[Callable[[Evidence], bool], ...] = (
-        lambda work: stem in map(file_key, (work.evidence_id, *_names(work))),
-        lambda work: bool(names.intersection(_names(work))),
+        lambda work: stem in map(file_key, (work.evidence_id, *_identifiers(work))),
+        lambda work: bool(names.intersection(_identifiers(work))),
         lambda work: file_key(work.title) in start,
         lambda work: has_title(head, work.title),
     )
     for test in tests:
-        fitting = [work for work in works if test(work)]
-        if fitting:
-            return fitting[0] if len(fitting) == 1 else None
+        matches = [work for work in works if test(work)]
+        if matches:
+            return matches[0] if len(matches) == 1 else None
     return None
 
 
@@ -145,7 +145,7 @@ def file_key(name: str) -> str:
     return "-".join("".join(c if c.isalnum() else " " for c in name.casefold()).split())
 
 
-def _names(work: Evidence) -> tuple[str, ...]:
+def _identifiers(work: Evidence) -> tuple[str, ...]:
     return tuple(value for kind, value in work.identifiers.items_in_order() if kind != "url")
 
 

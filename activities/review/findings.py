@@ -52,8 +52,8 @@ class Study(Reference):
 
     @classmethod
     def of(cls, number: int, record: int, work: Evidence) -> "Study":
-        about = fields_of(Work, work) | {"authors": work.authors, "venue": work.venue}
-        return cls(number=number, record=record, **about)
+        fields = fields_of(Work, work) | {"authors": work.authors, "venue": work.venue}
+        return cls(number=number, record=record, **fields)
 
     @property
     def label(self) -> str:
@@ -103,8 +103,8 @@ class Findings(Frozen):
     @property
     def people(self) -> tuple[str, ...]:
         """List who decided on fields and on the risk of bias."""
-        by = [value.by for row in self.rows for value in row.values if value.by != AGREED]
-        return tuple(dict.fromkeys((*by, *(bias.decided_by for bias in self.bias))))
+        deciders = [value.by for row in self.rows for value in row.values if value.by != AGREED]
+        return tuple(dict.fromkeys((*deciders, *(bias.decided_by for bias in self.bias))))
 
     def study(self, evidence_id: str) -> Study | None:
         return next((study for study in self.studies if study.evidence_id == evidence_id), None)
@@ -119,9 +119,9 @@ async def findings_of(
 ) -> Findings | None:
     """Put the findings of a review together; None where no full text was sought. Raises StoreError."""
     protocol = state.protocol
-    if not state.sought() or not any(state.got.values()):
+    if not state.sought_records() or not any(state.got.values()):
         return None
-    included = state.included()
+    included = state.included_records()
     works = await archive.store.get_many([state.studies.texts[number] for number in included])
     assessed = [state.assessment(*unit) for unit in state.units("bias")]
     bias = tuple([await archive.get(key, BiasAssessment) for key in assessed if key not in ("", NOT_A_TRIAL)])
@@ -135,23 +135,23 @@ async def findings_of(
         Study.of(place, number, work)
         for place, (number, work) in enumerate(zip(included, works, strict=True), 1)
     ]
-    decisions = [made for made in log if made.stage == "extraction"]
-    settled = [await archive.settled(protocol, n, state.studies.of(n), decisions) for n in included]
-    rows = tuple(row[0] for row in settled if row)
-    excluded = [n for n in state.retrieved() if state.full_texts.state(n) == "excluded"]
-    lost = [n for n in state.sought() if state.got.get(n) == "not_retrieved"]
-    why = exclusions(state.holding(log), [rule.id for rule in protocol.criteria])
+    decisions = [decision for decision in log if decision.stage == "extraction"]
+    settlements = [await archive.settlement(protocol, n, state.studies.of(n), decisions) for n in included]
+    rows = tuple(row[0] for row in settlements if row)
+    excluded = [n for n in state.retrieved_records() if state.full_texts.state(n) == "excluded"]
+    unretrieved = [n for n in state.sought_records() if state.got.get(n) == "not_retrieved"]
+    grounds = exclusions(state.decisions_in_force(log), [rule.id for rule in protocol.criteria])
     names = {study.evidence_id: study.label for study in studies}
     facts = {work.evidence_id: facts_of(work, None) for work in works}
-    left_out = {n for n, outcome in state.units("bias") if state.assessment(n, outcome) == NOT_A_TRIAL}
+    no_trials = {n for n, outcome in state.units("bias") if state.assessment(n, outcome) == NOT_A_TRIAL}
     return Findings(
         studies=tuple(studies),
-        excluded=tuple(_excluded(records.records[n], why.get(n), protocol) for n in excluded),
-        not_retrieved=tuple(records.records[n].title for n in lost),
+        excluded=tuple(_excluded_text(records.records[n], grounds.get(n), protocol) for n in excluded),
+        not_retrieved=tuple(records.records[n].title for n in unretrieved),
         fields=asked_fields(protocol),
         rows=rows,
         bias=bias,
-        not_assessed=tuple(study.evidence_id for study in studies if study.record in left_out),
+        not_assessed=tuple(study.evidence_id for study in studies if study.record in no_trials),
         syntheses=tuple(
             synthesise(outcome, protocol.question, rows, names, facts)
             for outcome in (protocol.outcomes if rows else ())
@@ -159,14 +159,14 @@ async def findings_of(
     )
 
 
-def _excluded(ref: EvidenceRef, made: Decision | None, protocol: Protocol) -> ExcludedText:
+def _excluded_text(ref: EvidenceRef, decision: Decision | None, protocol: Protocol) -> ExcludedText:
     """Say why a full text is excluded; nothing where the log does not tell."""
-    rule = protocol.criterion(made.criterion) if made else None
-    words = made.words if made else ()
+    rule = protocol.criterion(decision.criterion) if decision else None
+    words = decision.words if decision else ()
     return ExcludedText(
         title=ref.title,
         criterion=rule.text if rule else "",
-        reason=made.reason if made else "",
+        reason=decision.reason if decision else "",
         support=tuple(Support(evidence_id=ref.evidence_id, quote=quote) for quote in words),
     )
 
@@ -183,16 +183,16 @@ def synthesise(
     for study in studies:
         name = study.evidence_id
         effect = effect_of(study, outcome, names.get(name, name))
-        stated = study.text(figure_id(outcome.id, "direction"))
-        if effect is None and not stated:
+        direction_text = study.text(figure_id(outcome.id, "direction"))
+        if effect is None and not direction_text:
             continue
-        works.append(_appraised(study, outcome, effect, stated, facts.get(name, WorkFacts())))
-    pool, listed, missing = None, tuple[NotPooled, ...](), False
+        works.append(_appraise(study, outcome, effect, direction_text, facts.get(name, WorkFacts())))
+    pool, not_pooled, not_installed = None, tuple[NotPooled, ...](), False
     if outcome.pool:
         try:
-            pool, listed = _pooled([work.effect for work in works if work.effect])
+            pool, not_pooled = _largest_pool([work.effect for work in works if work.effect])
         except NotInstalled:
-            missing = True
+            not_installed = True
     figure = None
     if pool is not None:
         ids = tuple(row.effect.evidence_id for row in pool.rows)
@@ -214,9 +214,9 @@ def synthesise(
             pooled=figure,
         ),
         pool=pool,
-        not_pooled=listed,
+        not_pooled=not_pooled,
         without_numbers=tuple(work.evidence_id for work in works if work.effect is None),
-        not_installed=missing,
+        not_installed=not_installed,
     )
 
 
@@ -230,24 +230,22 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
         for figure in dict.fromkeys((*ARM_FIELDS, *MEANS, *INTERVAL))
         if (number := number_of(study.text(figure_id(outcome.id, figure)))) is not None
     }
-    stated = study.text(figure_id(outcome.id, "measure"))
-    clustered = study.text(figure_id(outcome.id, "clustered")) == "yes"
-    arms = None if clustered else figures.groups_of(Arms, numbers, ARM_FIELDS)
-    effect = own = figures.effect_of_interval(stated or outcome.measure or "", numbers)
-    wanted = outcome.measure or (own.measure if own else "RR")
-    if arms is not None and wanted in BY_COUNTS:
-        effect = Effect(study="", outcome="", measure=wanted, arms=arms)
-    elif own is None and outcome.measure in ("MD", "SMD", None):
+    measure_text = study.text(figure_id(outcome.id, "measure"))
+    is_clustered = study.text(figure_id(outcome.id, "clustered")) == "yes"
+    arms = None if is_clustered else figures.groups_of(Arms, numbers, ARM_FIELDS)
+    effect = stated = figures.effect_of_interval(measure_text or outcome.measure or "", numbers)
+    measure = outcome.measure or (stated.measure if stated else "RR")
+    if arms is not None and measure in BY_COUNTS:
+        effect = Effect(study="", outcome="", measure=measure, arms=arms)
+    elif stated is None and outcome.measure in ("MD", "SMD", None):
         means = figures.groups_of(Means, numbers, MEANS)
         if means is not None:
             effect = figures.effect_of_means(means, natural=outcome.measure == "MD")
     if effect is None or (outcome.measure and effect.measure != outcome.measure):
         return None
     people = numbers.get("total", 0) + numbers.get("control_total", 0)
-    own_figures = {figure_id(outcome.id, figure) for figure in numbers}
-    quotes = (
-        value.support[0].quote for value in study.values if value.support and value.field in own_figures
-    )
+    figure_ids = {figure_id(outcome.id, figure) for figure in numbers}
+    quotes = (value.support[0].quote for value in study.values if value.support and value.field in figure_ids)
     effect = effect.replace(
         study=name,
         outcome=outcome.label,
@@ -262,12 +260,12 @@ def effect_of(study: DecidedStudy, outcome: PooledOutcome, name: str) -> Effect 
     return effect
 
 
-def _appraised(
-    study: DecidedStudy, outcome: PooledOutcome, effect: Effect | None, stated: str, facts: WorkFacts
+def _appraise(
+    study: DecidedStudy, outcome: PooledOutcome, effect: Effect | None, direction_text: str, facts: WorkFacts
 ) -> AppraisedWork:
     result: Interval | None = None
     direction: EffectDirection = next(
-        (name for name in get_args(EffectDirection) if name == stated), "uncertain"
+        (name for name in get_args(EffectDirection) if name == direction_text), "uncertain"
     )
     if effect is not None:
         result = study_interval(effect, point_of(effect), LEVEL)
@@ -287,9 +285,9 @@ def _appraised(
     )
 
 
-def _pooled(effects: Sequence[Effect]) -> tuple[Pool | None, tuple[NotPooled, ...]]:
+def _largest_pool(effects: Sequence[Effect]) -> tuple[Pool | None, tuple[NotPooled, ...]]:
     """Return the pool with the most studies, and all effects that are not in it. Raises NotInstalled."""
-    pools, listed = pool_all(effects)
+    pools, not_pooled = pool_all(effects)
     best = max(pools, key=lambda pool: len(pool.rows), default=None)
-    others = [row.effect for pool in pools if pool is not best for row in pool.rows]
-    return best, (*listed, *(NotPooled(effect=effect, reason="another_measure") for effect in others))
+    left_out = [row.effect for pool in pools if pool is not best for row in pool.rows]
+    return best, (*not_pooled, *(NotPooled(effect=effect, reason="another_measure") for effect in left_out))

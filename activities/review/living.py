@@ -51,12 +51,12 @@ def compare(before: Findings, after: Findings, step: StateStep) -> Notice | None
     old = {synthesis.id: synthesis.conclusion for synthesis in before.syntheses}
     new = {synthesis.id: synthesis.conclusion for synthesis in after.syntheses}
 
-    def say(conclusion: Conclusion | None) -> str:
+    def line_of(conclusion: Conclusion | None) -> str:
         return line(conclusion) if conclusion else ""
 
     changes = tuple(
-        ChangedConclusion(outcome=one.outcome, before=say(old.get(name)), after=say(new.get(name)))
-        for name, one in (old | new).items()
+        ChangedConclusion(outcome=row.outcome, before=line_of(old.get(name)), after=line_of(new.get(name)))
+        for name, row in (old | new).items()
         if name not in old or name not in new or statement(old[name]) != statement(new[name])
     )
     if not changes:
@@ -84,7 +84,7 @@ def message(notice: Notice) -> str:
 
 def feed(notices: Sequence[Notice]) -> bytes:
     """Write the notices of a review as RSS 2.0 (https://www.rssboard.org/rss-specification), newest first."""
-    newest = sorted(notices, key=lambda one: one.version, reverse=True)
+    newest = sorted(notices, key=lambda notice: notice.version, reverse=True)
     root = ElementTree.Element("rss", version="2.0")
     channel = ElementTree.SubElement(root, "channel")
 
@@ -124,11 +124,11 @@ async def post(notice: Notice, address: str) -> None:
 def pipe(notice: Notice, command: str) -> None:
     """Run a command with the notice as its standard input; no shell reads it. Raises Refused."""
     try:
-        done = processes.run(
+        process = processes.run(
             shlex.split(command), input=message(notice).encode(), capture_output=True, timeout=SECONDS
         )
     except (OSError, ValueError, TimeoutExpired) as error:
         raise Refused(f"the command of notices cannot be run: {error}") from error
-    if done.returncode:
-        lines = ["", *done.stderr.decode(errors="replace").strip().splitlines()]
-        raise Refused(f"the command of notices ends with {done.returncode}: {lines[-1][:200]}")
+    if process.returncode:
+        lines = ["", *process.stderr.decode(errors="replace").strip().splitlines()]
+        raise Refused(f"the command of notices ends with {process.returncode}: {lines[-1][:200]}")

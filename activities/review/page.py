@@ -13,7 +13,7 @@ from activities.report.formats.statements import STATUSES, source_title
 from activities.report.formats.text import clean
 from activities.review import chapters
 from activities.review.archive import Published
-from activities.review.chapters import paragraph, worded
+from activities.review.chapters import fill_text, paragraph
 from activities.review.export import final_states
 from activities.review.results import Share
 
@@ -37,7 +37,7 @@ PARTS: dict[str, str] = {
 
 
 @in_its_language
-def rendered(published: Published, form: str, version: str) -> bytes:
+def render(published: Published, form: str, version: str) -> bytes:
     """Write the report in a format. `version`: of this program. Raises UnknownFormat and MissingExtra."""
     if form == "json":
         findings = published.findings.model_dump(mode="json") if published.findings else None
@@ -50,7 +50,7 @@ def document(published: Published, version: str) -> Document:
     """Make the whole report as blocks."""
     protocol, findings = published.protocol, published.findings
     question = protocol.question.text()
-    made = [
+    content = [
         Chapter("result", _("Result"), tuple(_result(published)), "answer"),
         *(chapters.of_studies(findings, protocol) if findings else ()),
         Chapter("included", _("Included records"), tuple(_included(published))),
@@ -62,17 +62,17 @@ def document(published: Published, version: str) -> Document:
         Chapter("limitations", _("Limitations"), tuple(bullets(limitations(published)))),
     ]
     if findings:
-        titles = {chapter.anchor: chapter.title for chapter in made if chapter.blocks}
+        titles = {chapter.anchor: chapter.title for chapter in content if chapter.blocks}
         rows = chapters.checklist(published, findings, titles)
         items = table((_("Item"), _("Subject"), _("Where")), rows)
-        made.append(Chapter("checklist", _("PRISMA 2020 checklist"), (items,)))
-        made.append(Chapter("references", _("References"), tuple(chapters.references(findings))))
+        content.append(Chapter("checklist", _("PRISMA 2020 checklist"), (items,)))
+        content.append(Chapter("references", _("References"), tuple(chapters.references(findings))))
     at = published.report.at
     return Document(
         title=protocol.title,
         kicker=_("Systematic review, report of {date}").format(date=day(at[:10])),
         head=(Text((Run(question),), "question"),),
-        chapters=tuple(chapter for chapter in made if chapter.blocks),
+        chapters=tuple(chapter for chapter in content if chapter.blocks),
         run_line=published.run_id,
         about={"question": question, "profile": "systematic review", "at": at},
         language=published.language,
@@ -86,8 +86,8 @@ def _result(published: Published) -> Iterator[Block]:
     counts = _(
         "Records: {records}. Screened by title and abstract: {screened}, of which included: {included}."
     )
-    included = flow.screened - flow.excluded
-    yield paragraph(counts, records=flow.given - flow.duplicates, screened=flow.screened, included=included)
+    records, included = flow.identified_count - flow.duplicates, flow.screened - flow.excluded
+    yield paragraph(counts, records=records, screened=flow.screened, included=included)
     if flow.assessed:
         counts = _("Full texts: {sought}. Assessed: {assessed}, of which included: {included}.")
         yield paragraph(counts, sought=flow.sought, assessed=flow.assessed, included=flow.included)
@@ -171,7 +171,7 @@ def flow_steps(published: Published) -> tuple[Step, ...]:
     excluded, undecided = _("Excluded"), _("Undecided")
     return (
         Step(
-            ((_("Identified"), flow.given), *rows(*flow.identified.items())),
+            ((_("Identified"), flow.identified_count), *rows(*flow.identified.items())),
             rows((_("Duplicates removed"), flow.duplicates)),
         ),
         Step(
@@ -204,14 +204,14 @@ def _share(rate: Share) -> str:
 
 def _screening(published: Published) -> Iterator[Block]:
     validation, course = published.report.validation, published.state.course
-    both = (f"{screener.name} ({_(SCREENERS[screener.kind])})" for screener in published.protocol.screeners)
+    screeners = (f"{row.name} ({_(SCREENERS[row.kind])})" for row in published.protocol.screeners)
     text = _(
         "Titles and abstracts were screened by {both}, independently of each other; a person decided "
         "where they differed or were unsure. Records were read in rounds, the most promising first by a "
         "logistic regression over words and pairs of words that was learnt again after each round; every "
         "order is stored. Rounds: {rounds}."
     )
-    yield paragraph(text, both=listed(both), rounds=course.number if course else 0)
+    yield paragraph(text, both=listed(screeners), rounds=course.number if course else 0)
     if validation is not None:
         text = _(
             "Random records labelled by {people} without seeing other decisions: {count}. A screener who is "
@@ -252,15 +252,14 @@ def _tools(published: Published, version: str) -> Iterator[Block]:
         yield table(head, tools, _("Models as they were used"))
     else:
         yield paragraph(_("No model was used for decisions."))
-    made = Counter(
-        (row.by, "model" if row.model else "person", row.stage, row.part) for row in published.holding
-    )
+    decisions = published.decisions_in_force
+    counts = Counter((row.by, "model" if row.model else "person", row.stage, row.part) for row in decisions)
     rows = [
         (
             *(name, _(SCREENERS[kind]), _(STAGES[stage])),
             *(_(PARTS.get(f"{part} {stage}", PARTS[part])), number(count)),
         )
-        for (name, kind, stage, part), count in sorted(made.items())
+        for (name, kind, stage, part), count in sorted(counts.items())
     ]
     columns = (_("Who"), _("Kind"), _("Stage"), _("Part"), _("Decisions that hold"))
     yield table(columns, rows, _("Who decided"))
@@ -277,17 +276,17 @@ def limitations(published: Published) -> list[str]:
 
     def note(holds: object, text: str, **values: str | int) -> None:
         if holds:
-            lines.append(worded(text, **values))
+            lines.append(fill_text(text, **values))
 
     for row in {row.origin: row for row in published.state.searches}.values():  # the newest of each
         text = _("{origin}: records that match: {hits}; taken: {taken}.")
-        more = row.hits > row.records + row.set_aside and row.source != "file"
-        note(more, text, origin=row.origin, hits=row.hits, taken=row.records)
+        is_cut = row.hits > row.records + row.set_aside and row.source != "file"
+        note(is_cut, text, origin=row.origin, hits=row.hits, taken=row.records)
         text = _("{origin}: records that could not be read: {count}.")
         note(row.set_aside, text, origin=row.origin, count=row.set_aside)
-        why = ": ".join(filter(None, (_(STATUSES.get(row.status, row.status)), row.detail)))
+        reason = ": ".join(filter(None, (_(STATUSES.get(row.status, row.status)), row.detail)))
         text = _("{origin}: the search failed ({why}).")
-        note(row.status not in ("ok", "empty"), text, origin=row.origin, why=why)
+        note(row.status not in ("ok", "empty"), text, origin=row.origin, why=reason)
     note(flow.open, _("Records that wait for a decision: {count}."), count=flow.open)
     text = _(
         "The stated recall assumes that the sample is random among the records left, that the person "

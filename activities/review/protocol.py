@@ -114,7 +114,7 @@ class ExtractionField(Frozen):
     hint: str = ""
 
     @model_validator(mode="after")
-    def _has_choices(self) -> Self:
+    def _check_choices(self) -> Self:
         if (self.kind == "choice") != bool(self.choices):
             raise ValueError("a field of kind `choice`, and no other, needs choices")
         return self
@@ -128,7 +128,7 @@ class PooledOutcome(Frozen):
     pool: bool = True
 
 
-Named = TypeVar("Named", tuple[Criterion, ...], tuple[ExtractionField, ...], tuple[PooledOutcome, ...])
+Rows = TypeVar("Rows", tuple[Criterion, ...], tuple[ExtractionField, ...], tuple[PooledOutcome, ...])
 
 
 class Budgets(Frozen):
@@ -172,21 +172,21 @@ class Protocol(Frozen):
 
     @field_validator("criteria", "extraction", "outcomes")
     @classmethod
-    def _named_once(cls, rows: Named) -> Named:
+    def _check_ids(cls, rows: Rows) -> Rows:
         ids = [row.id for row in rows]
-        if twice := next((name for name in ids if ids.count(name) > 1), None):
-            raise ValueError(f"the id {twice} stands twice")
+        if duplicate := next((name for name in ids if ids.count(name) > 1), None):
+            raise ValueError(f"the id {duplicate} stands twice")
         return rows
 
     @field_validator("screeners")
     @classmethod
-    def _two(cls, rows: tuple[Screener, ...]) -> tuple[Screener, ...]:
+    def _check_screeners(cls, rows: tuple[Screener, ...]) -> tuple[Screener, ...]:
         if len(rows) != 2 or len({row.name for row in rows}) != 2:
             raise ValueError("name two screeners, who decide independently of each other")
         return rows
 
     @model_validator(mode="after")
-    def _has_records(self) -> Self:
+    def _check_records(self) -> Self:
         if not self.sources and not self.records:
             raise ValueError("name [[sources]] to search, or files of `records`, or both")
         return self
@@ -196,7 +196,7 @@ class Protocol(Frozen):
         return "\n".join((self.title, self.question.text(), *(rule.text for rule in self.criteria)))
 
     @property
-    def spoken(self) -> str:
+    def report_language(self) -> str:
         return self.language or language_of_question(f"{self.title}. {self.question.population}")
 
     def criterion(self, name: str) -> Criterion | None:
@@ -256,13 +256,13 @@ def _first_fault(error: ValidationError) -> str:
     fault = min(
         faults, key=lambda problem: problem["type"] != "extra_forbidden"
     )  # a misspelt key is missing as well
-    place = [str(part) for part in fault["loc"]]
-    where = ".".join(place) or "the protocol"
+    keys = [str(part) for part in fault["loc"]]
+    key = ".".join(keys) or "the protocol"
     if fault["type"] == "extra_forbidden":
-        return f"`{where}` is no key of a protocol{nearest(place[-1], KEYS)}"
+        return f"`{key}` is no key of a protocol{nearest(keys[-1], KEYS)}"
     if fault["type"] == "missing":
-        return f"`{where}` is missing; `determinator review draft` shows a whole protocol"
-    return f"`{where}`: {in_words([fault])}"
+        return f"`{key}` is missing; `determinator review draft` shows a whole protocol"
+    return f"`{key}`: {in_words([fault])}"
 
 
 KEYS = keys_of(Protocol)
@@ -276,8 +276,8 @@ def changed_keys(before: Protocol, after: Protocol) -> tuple[str, ...]:
         if old == new:
             continue
         if name in ("criteria", "extraction", "outcomes"):
-            had, has = {row.id: row for row in old}, {row.id: row for row in new}
-            rows = [f"{name}.{row}" for row in dict.fromkeys((*had, *has)) if had.get(row) != has.get(row)]
+            old, new = ({row.id: row for row in rows} for rows in (old, new))
+            rows = [f"{name}.{row}" for row in dict.fromkeys((*old, *new)) if old.get(row) != new.get(row)]
             keys += rows or [name]
         else:
             keys.append(name)

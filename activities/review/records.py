@@ -38,7 +38,7 @@ class Records(Frozen):
     by_origin: dict[str, int] = Field(default_factory=dict)
 
     @property
-    def given(self) -> int:
+    def identified_count(self) -> int:
         """Count the records that all searches and files gave, with copies."""
         return sum(self.by_origin.values())
 
@@ -58,14 +58,14 @@ Merge = Callable[[Sequence[EvidenceRef], Sequence[EvidenceRef], str, Collection[
 """(records, a batch, its origin, ids whose text stays) -> both merged: `workflows.rules.dedup.merge`."""
 
 
-def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Merge) -> Records:
+def add_batch(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Merge) -> Records:
     """Add the records of a search or file: new works at the end, copies of known ones listed.
 
     A search that is made again adds what is new. Raises UnreadableRecords where there are too many.
     """
-    here = [*records.records, *(copy.ref for copy in records.copies)]
+    refs = [*records.records, *(copy.ref for copy in records.copies)]
     if origin in records.by_origin:
-        ids = {ref.evidence_id for ref in here if origin in ref.sections}
+        ids = {ref.evidence_id for ref in refs if origin in ref.sections}
         batch = [ref for ref in batch if ref.evidence_id not in ids]
     batch = [ref for ref in batch if ref.blob not in records.parted]
     names = {ref.evidence_id for ref in records.records}
@@ -74,11 +74,12 @@ def added(records: Records, batch: Sequence[EvidenceRef], origin: str, merge: Me
         raise UnreadableRecords(f"a review has at most {MAX_RECORDS:,} records; narrow its searches")
     numbers = {ref.evidence_id: number for number, ref in enumerate(merged.refs)}
     copies = []
-    stands: set[int] = set()
+    new_numbers: set[int] = set()
     for ref in merged.batch:
         number = numbers[merged.kept_as[ref.evidence_id]]
-        if ref.blob == merged.refs[number].blob and number >= len(records.records) and number not in stands:
-            stands.add(number)
+        is_new = number >= len(records.records) and number not in new_numbers
+        if is_new and ref.blob == merged.refs[number].blob:
+            new_numbers.add(number)
         else:
             copies.append(Copy(ref=ref.replace(sections=(origin,)), into=number))
     return records.replace(

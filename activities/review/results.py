@@ -49,7 +49,7 @@ class Flow(Frozen):
     included: int
 
     @property
-    def given(self) -> int:
+    def identified_count(self) -> int:
         return sum(self.identified.values())
 
     @property
@@ -60,13 +60,13 @@ class Flow(Frozen):
         """Name the sums that do not hold; empty where all numbers add up."""
         included_by_title = self.screened - self.excluded
         sums = {
-            "records": (self.given - self.duplicates, self.screened + self.open + self.unread),
+            "records": (self.identified_count - self.duplicates, self.screened + self.open + self.unread),
             "sought full texts": (self.sought, included_by_title),
             "full texts": (self.sought, self.not_retrieved + self.awaited + self.assessed),
             "assessed full texts": (self.assessed, self.excluded_full_texts + self.undecided + self.included),
         }
         return tuple(
-            f"{name}: {left} is not {other}" for name, (left, other) in sums.items() if left != other
+            f"{name}: {left} is not {right}" for name, (left, right) in sums.items() if left != right
         )
 
 

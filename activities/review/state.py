@@ -10,7 +10,16 @@ from pydantic import ConfigDict, Field
 
 from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Price, Usage
 from activities.review.bias import ASSESSED
-from activities.review.decisions import LETTERS, OPEN, SCREENED, Decision, Marks, ScreenedStage, Stage, latest
+from activities.review.decisions import (
+    LETTERS,
+    OPEN,
+    SCREENED,
+    Decision,
+    Marks,
+    ScreenedStage,
+    Stage,
+    latest_decisions,
+)
 from activities.review.protocol import Amendment, Protocol
 from activities.review.results import ReviewReport
 
@@ -23,7 +32,7 @@ Unit = tuple[int, str]
 """A record, and the outcome whose risk of bias is assessed; else nothing."""
 
 
-class Waiting(NamedTuple):
+class TaskKey(NamedTuple):
     """A work, or a part of one, that a person decides on."""
 
     record: int
@@ -175,7 +184,7 @@ class StudiesState(Carried):
     def of(self, record: int) -> Pair:
         return self.extracted.get(record, (None, None))
 
-    def outdated(self, data: Data) -> tuple[str, ...]:
+    def outdated_fields(self, data: Data) -> tuple[str, ...]:
         """Return the fields that were amended since data were read."""
         return tuple(field for field, version in self.since.items() if version > data.version)
 
@@ -261,25 +270,25 @@ class ReviewState(Carried):
             self.full_texts = marks
 
     @property
-    def labelling(self) -> bool:
+    def is_labelling(self) -> bool:
         """Records of the sample wait for their labels."""
         return any(self.titles.labels[number] == OPEN for number in self.sample)
 
-    def sought(self) -> list[int]:
+    def sought_records(self) -> list[int]:
         """Return the records that are included by title, whose full texts are sought."""
         return [number for number, state in enumerate(self.titles.states()) if state == "included"]
 
-    def missing(self) -> list[int]:
+    def missing_texts(self) -> list[int]:
         """Return the records whose full texts are neither here nor given up."""
-        return [number for number in self.sought() if not self.got.get(number)]
+        return [number for number in self.sought_records() if not self.got.get(number)]
 
-    def retrieved(self) -> list[int]:
+    def retrieved_records(self) -> list[int]:
         """Return the records whose full texts are here."""
-        return [number for number in self.sought() if self.got.get(number) == "got"]
+        return [number for number in self.sought_records() if self.got.get(number) == "got"]
 
-    def included(self) -> list[int]:
+    def included_records(self) -> list[int]:
         """Return the records that are in the review after their full texts."""
-        return [number for number in self.retrieved() if self.full_texts.state(number) == "included"]
+        return [number for number in self.retrieved_records() if self.full_texts.state(number) == "included"]
 
     def units(self, stage: Stage) -> list[Unit]:
         """Return what is read and decided at a stage: of titles, the records of the round."""
@@ -287,27 +296,29 @@ class ReviewState(Carried):
         if stage == "titles":
             return [(number, "") for number in (self.course.batch if self.course else ())]
         if stage == "full_texts":
-            return [(number, "") for number in self.retrieved()]
+            return [(number, "") for number in self.retrieved_records()]
         if stage == "extraction":
-            return [(number, "") for number in self.included() if protocol.extracts]
+            return [(number, "") for number in self.included_records() if protocol.extracts]
         outcomes = [outcome.label for outcome in protocol.outcomes] or [""]
-        every = [(n, outcome) for n in self.included() for outcome in outcomes if protocol.bias == "rob2"]
-        return [unit for unit in every if study_key(*unit) not in self.studies.silent]
+        records = self.included_records() if protocol.bias == "rob2" else []
+        units = [(record, outcome) for record in records for outcome in outcomes]
+        return [unit for unit in units if study_key(*unit) not in self.studies.silent]
 
-    def unread(self, stage: Stage, place: int, units: Iterable[Unit]) -> list[Unit]:
+    def unread_units(self, stage: Stage, place: int, units: Iterable[Unit]) -> list[Unit]:
         """Return the units that the screener at a place still has to read."""
         studies = self.studies
         if stage == "bias":
-            return [unit for unit in self.undecided(stage, units) if study_key(*unit) not in studies.proposed]
+            units = self.undecided_units(stage, units)
+            return [unit for unit in units if study_key(*unit) not in studies.proposed]
         if stage == "extraction":
-            again = self.protocol.screeners[place].kind == "model"
+            is_model = self.protocol.screeners[place].kind == "model"
             data = ((unit, studies.of(unit[0])[place]) for unit in units)
-            return [unit for unit, read in data if read is None or (again and studies.outdated(read))]
+            return [unit for unit, row in data if row is None or (is_model and studies.outdated_fields(row))]
         marks = self.marks(stage)
         letters = marks.of_screener(place)
         return [unit for unit in units if letters[unit[0]] == marks.words[unit[0]] == OPEN]
 
-    def undecided(self, stage: Stage, units: Iterable[Unit]) -> list[Unit]:
+    def undecided_units(self, stage: Stage, units: Iterable[Unit]) -> list[Unit]:
         """Return the units of a stage that are not settled."""
         studies = self.studies
         if stage == "bias":
@@ -321,7 +332,7 @@ class ReviewState(Carried):
         trial = self.studies.texts[record].evidence_type in ASSESSED
         return self.studies.assessed.get(study_key(record, outcome), "" if trial else NOT_A_TRIAL)
 
-    def waiting(self, by: str, order: Sequence[int] = ()) -> Iterator[Waiting]:
+    def tasks_of(self, by: str, order: Sequence[int] = ()) -> Iterator[TaskKey]:
         """Yield what a person decides on, in order.
 
         A sample that waits for labels comes first, for everybody; then, for a screener, the records of the
@@ -329,58 +340,60 @@ class ReviewState(Carried):
         texts that are missing, fields and risks of bias come last, for everybody.
         """
         titles, place = self.titles, self.place_of(by)
-        if self.labelling:
-            yield from (Waiting(n, "label") for n in self.sample if titles.labels[n] == OPEN)
+        if self.is_labelling:
+            yield from (TaskKey(n, "label") for n in self.sample if titles.labels[n] == OPEN)
             return
         for stage in SCREENED if place is None else ():
             states = self.marks(stage).states()
-            works = self.retrieved() if stage == "full_texts" else range(self.total)
-            yield from (Waiting(n, "conflict", stage) for n in works if states[n] == "conflict")
+            works = self.retrieved_records() if stage == "full_texts" else range(self.total)
+            yield from (TaskKey(n, "conflict", stage) for n in works if states[n] == "conflict")
         if place is not None:
             course = self.course
-            near = dict.fromkeys((*course.batch, *order)) if course and course.phase != "done" else ()
-            own = self.unread("titles", place, [(n, "") for n in near if not titles.is_labelled(n)])
-            yield from (Waiting(n, "screen") for n, _ in own)
-            own = self.unread("full_texts", place, self.units("full_texts"))
-            yield from (Waiting(n, "screen", "full_texts") for n, _ in own)
-            own = self.unread("extraction", place, self.units("extraction"))
-            yield from (Waiting(n, "extract", "full_texts") for n, _ in own)
-        yield from (Waiting(n, "text") for n in self.sought() if self.got.get(n) == "")
-        for n in self.included():
+            numbers = dict.fromkeys((*course.batch, *order)) if course and course.phase != "done" else ()
+            units = [(n, "") for n in numbers if not titles.is_labelled(n)]
+            units = self.unread_units("titles", place, units)
+            yield from (TaskKey(n, "screen") for n, _ in units)
+            units = self.unread_units("full_texts", place, self.units("full_texts"))
+            yield from (TaskKey(n, "screen", "full_texts") for n, _ in units)
+            units = self.unread_units("extraction", place, self.units("extraction"))
+            yield from (TaskKey(n, "extract", "full_texts") for n, _ in units)
+        yield from (TaskKey(n, "text") for n in self.sought_records() if self.got.get(n) == "")
+        for n in self.included_records():
             fields = self.studies.pending.get(n, ())
-            yield from (Waiting(n, "field", "full_texts", field) for field in fields)
-        for n, outcome in self.undecided("bias", self.units("bias")):
-            read = not self.protocol.extracts or None not in self.studies.of(n)
-            if study_key(n, outcome) in self.studies.proposed if self.protocol.models else read:
-                yield Waiting(n, "bias", "full_texts", outcome)
+            yield from (TaskKey(n, "field", "full_texts", field) for field in fields)
+        for n, outcome in self.undecided_units("bias", self.units("bias")):
+            has_data = not self.protocol.extracts or None not in self.studies.of(n)
+            if study_key(n, outcome) in self.studies.proposed if self.protocol.models else has_data:
+                yield TaskKey(n, "bias", "full_texts", outcome)
 
-    def awaited(self) -> dict[str, int]:
+    def task_counts(self) -> dict[str, int]:
         """Count the works that each person who screens has not decided on."""
-        if self.labelling:
+        if self.is_labelling:
             return {}
-        own = ("screen", "extract")
-        counts = {name: sum(task.kind in own for task in self.waiting(name)) for name in self.protocol.people}
+        kinds, people = ("screen", "extract"), self.protocol.people
+        counts = {name: sum(task.kind in kinds for task in self.tasks_of(name)) for name in people}
         return {name: count for name, count in counts.items() if count}
 
-    def holding(self, log: Sequence[Decision]) -> list[Decision]:
+    def decisions_in_force(self, log: Sequence[Decision]) -> list[Decision]:
         """Return the decisions that hold: the last of each person on each part of a record.
 
         Those that an amendment has opened again, or that somebody has overruled, are left out.
         """
         names = [screener.name for screener in self.protocol.screeners]
 
-        def stands(made: Decision) -> bool:
-            if made.stage not in SCREENED:
+        def is_in_force(decision: Decision) -> bool:
+            if decision.stage not in SCREENED:
                 return True
-            marks = self.marks(made.stage)
+            marks = self.marks(decision.stage)
             letters: tuple[str, ...] = (marks.first, marks.second)  # of a screener who has left
-            if made.part != "screener":
-                letters = (marks.words if made.part == "word" else marks.labels,)
-            elif made.by in names:
-                letters = (marks.of_screener(names.index(made.by)),)
-            return any(row[made.record : made.record + 1] == LETTERS.get(made.verdict) for row in letters)
+            if decision.part != "screener":
+                letters = (marks.words if decision.part == "word" else marks.labels,)
+            elif decision.by in names:
+                letters = (marks.of_screener(names.index(decision.by)),)
+            record, letter = decision.record, LETTERS.get(decision.verdict)
+            return any(row[record : record + 1] == letter for row in letters)
 
-        return list(filter(stands, latest(log)))
+        return list(filter(is_in_force, latest_decisions(log)))
 
     def place_of(self, by: str) -> int | None:
         """Return the place of a person among the screeners; None for anybody else."""

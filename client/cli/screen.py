@@ -33,7 +33,7 @@ async def screen_records(target: "Review", by: str) -> None:
         )
     view = await target.view()
     criteria = view.protocol.criteria
-    if view.place_of(by) is None and not view.labelling:
+    if view.place_of(by) is None and not view.is_labelling:
         people = ", ".join(view.protocol.people) or "both are models"
         say(f"{by} is no screener of the protocol ({people}): conflicts are shown")
     for number, rule in enumerate(criteria, start=1):

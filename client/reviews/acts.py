@@ -105,7 +105,7 @@ class Act:
 def _judged(made: BiasAssessment | None) -> str:
     if made is None:
         return "no tool is applied to it"
-    rows = (*made.judged(), ("Overall", made.overall))
+    rows = (*made.judgements(), ("Overall", made.overall))
     return "\n".join(f"{title}: {JUDGEMENT_NAMES[judgement]}" for title, judgement in rows)
 
 

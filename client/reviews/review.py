@@ -22,16 +22,16 @@ from activities.evidence_store import EvidenceStore
 from activities.messages import counted
 from activities.review.archive import Archive, Published
 from activities.review.bias import BiasAssessment, decide
-from activities.review.decisions import Decision, Part, ScreenedStage, Stage, Verdict, latest
+from activities.review.decisions import Decision, Part, ScreenedStage, Stage, Verdict, latest_decisions
 from activities.review.extraction import (
     Extraction,
     Value,
     asked_fields,
     checked_value,
-    quoted,
+    support_of,
 )
 from activities.review.records import Records
-from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKind, Waiting
+from activities.review.state import NOT_A_TRIAL, ReviewState, TaskKey, TaskKind
 from activities.settings import Settings
 from client.blocking import Blocking, Blocks
 from client.connection import Connection
@@ -151,10 +151,10 @@ class Review:
         view = await self.view()
         ordered = view.orders and view.place_of(by) is not None
         order = await self.archive.numbers(view.orders[-1]) if ordered else []
-        waiting = list(view.waiting(by, order))
+        waiting = list(view.tasks_of(by, order))
         chosen = waiting[:most]
         differ = {row.record for row in chosen if row.kind == "conflict"}
-        made = latest(await self.decisions(view, differ) if differ else ())
+        made = latest_decisions(await self.decisions(view, differ) if differ else ())
         left = range(len(waiting), 0, -1)
         return [
             await task_of(self.archive, view, row, by, count, made)
@@ -171,7 +171,7 @@ class Review:
 
     async def task(self, number: int, kind: TaskKind, stage: ScreenedStage, by: str = "") -> Task:
         """Return a record by its number, or its full text, to decide on it again. Raises BadInput."""
-        return await task_of(self.archive, await self.view(), Waiting(number, kind, stage), by)
+        return await task_of(self.archive, await self.view(), TaskKey(number, kind, stage), by)
 
     async def approve(self, gate: str | None = None, *, by: str | None = None) -> str:
         """Approve what waits: the protocol, missing full texts as missing, or the report, which ends it."""
@@ -263,7 +263,7 @@ class Review:
     ) -> list[str]:
         """Provide full texts from a folder, or from one file. Files are matched by name (`pmid-123.pdf`, a
         DOI with - for /), by the identifiers in them, or by their title."""
-        from activities.review.files import provided_by
+        from activities.review.files import read_full_texts
 
         if none and record is not None:
             await self.send("provide_full_text", ProvideFullText, by=actor(by), record=record)
@@ -271,13 +271,13 @@ class Review:
         if path is None:
             raise BadInput("name a folder or a file, or --record N --none")
         view = await self.view()
-        waiting = [n for n in view.missing() if record in (None, n)]
+        waiting = [n for n in view.missing_texts() if record in (None, n)]
         if record is not None and not waiting:
             raise BadInput(f"the full text of record {record} is not awaited")
         refs = (await self.records(view)).records
         works = await self.archive.store.get_many([refs[number] for number in waiting])
         with refusals():
-            texts, lines = await asyncio.to_thread(provided_by, path, works, sure=record is not None)
+            texts, lines = await asyncio.to_thread(read_full_texts, path, works, is_sure=record is not None)
         for number, work in zip(waiting, works, strict=True):
             if text := texts.get(work.evidence_id):
                 ref = await self.archive.store.put(text)
@@ -310,7 +310,7 @@ class Review:
                 Value(
                     field=name,
                     text=checked_value(fields, name, value),
-                    support=quoted(text.evidence_id, quotes.get(name, "")),
+                    support=support_of(text.evidence_id, quotes.get(name, "")),
                 )
                 for name, value in values.items()
             ]
@@ -346,7 +346,7 @@ class Review:
     async def _study(self, record: int) -> tuple[ReviewState, EvidenceRef]:
         """Return the state, and the full text of an included record. Raises BadInput."""
         view = await self.view()
-        if record not in view.included():
+        if record not in view.included_records():
             raise BadInput(f"record {record} is not included by its full text")
         return view, view.studies.texts[record]
 
@@ -363,14 +363,14 @@ class Review:
 
     async def report(self, form: str = "md", *, names: bool = False) -> bytes:
         """Return the newest report; people are numbered unless `names`. Raises Failure, MissingExtra."""
-        from activities.review.page import rendered
+        from activities.review.page import render
 
-        return rendered(await self.published(names=names), form, version("determinator"))
+        return render(await self.published(names=names), form, version("determinator"))
 
     async def export(self, folder: Path, *, names: bool = False) -> list[Path]:
         """Write everything into a folder; return the files. Raises Failure, MissingExtra, OSError."""
-        from activities.review.export import files
-        from activities.review.page import rendered
+        from activities.review.export import export_files
+        from activities.review.page import render
 
         published = await self.published(names=names)
         refs = published.records.records
@@ -381,8 +381,8 @@ class Review:
             for ref, item in zip(refs, await self.archive.store.read_all(refs), strict=True)
         ]
         forms = ("md", "html", "json")
-        made = {f"report.{form}": rendered(published, form, version("determinator")) for form in forms}
-        made |= files(published, items)
+        made = {f"report.{form}": render(published, form, version("determinator")) for form in forms}
+        made |= export_files(published, items)
 
         def write() -> list[Path]:
             folder.mkdir(parents=True, exist_ok=True)

@@ -9,7 +9,7 @@ from activities.review.archive import Archive
 from activities.review.bias import FIELDS
 from activities.review.decisions import Decision, ScreenedStage
 from activities.review.extraction import AskedField, Extraction, Value, asked_fields
-from activities.review.state import ReviewState, TaskKind, Waiting, study_key
+from activities.review.state import ReviewState, TaskKey, TaskKind, study_key
 from client.failures import BadInput
 
 DECIDED_BY_TEXT: frozenset[TaskKind] = frozenset({"label", "screen", "conflict", "extract"})
@@ -64,7 +64,7 @@ class Task(Frozen):
 async def task_of(
     archive: Archive,
     view: ReviewState,
-    row: Waiting,
+    row: TaskKey,
     by: str,
     left: int = 0,
     made: Iterable[Decision] = (),
@@ -95,7 +95,7 @@ async def task_of(
 
 
 async def _asked(
-    archive: Archive, view: ReviewState, row: Waiting, by: str
+    archive: Archive, view: ReviewState, row: TaskKey, by: str
 ) -> tuple[tuple[AskedField, ...], tuple[Value | None, ...]]:
     if row.kind == "bias":
         return FIELDS, (await proposal(archive, view, row.record, row.about)).values

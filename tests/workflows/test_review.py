@@ -268,7 +268,7 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
     assert included(published) == RELEVANT
     flow = published.report.flow
     assert flow.faults() == ()
-    assert (flow.given, flow.screened, flow.excluded, flow.unread) == (40, 40, 30, 0)
+    assert (flow.identified_count, flow.screened, flow.excluded, flow.unread) == (40, 40, 30, 0)
     assert published.report.validation is not None
     assert published.report.validation.by == ("Ada",)
     assert {decision.by for decision in published.decisions} == {"m1", "m2", "Ada"}
@@ -302,7 +302,7 @@ async def test_nothing_is_searched_or_asked_before_the_protocol_is_approved(desk
     await review.cancel()
     with pytest.raises(WorkflowFailureError):
         await desk.reviews[0].result()
-    assert (await review.published()).report.flow.given == 0
+    assert (await review.published()).report.flow.identified_count == 0
     await desk.until(review, lambda seen: seen.phase == "cancelled")
 
 

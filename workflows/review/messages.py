@@ -16,7 +16,7 @@ from temporalio.exceptions import ApplicationError
 
 from activities.contracts.errors import DecisionError
 from activities.review.decisions import LETTERS, OPEN, SCREENED, Decision, Part, ScreenedStage, State
-from activities.review.extraction import CHOSEN, asked_fields, checked_value
+from activities.review.extraction import CHOICE_WORDS, asked_fields, checked_value
 from activities.review.protocol import ProtocolError, Screener, amendment
 from activities.review.state import ReviewState, of_places, study_key
 from workflows.handlers import query, signal
@@ -128,7 +128,7 @@ class ReviewMessages:
             return f"there is no record {record}; there are {state.total}, from 0 on"
         if decision.stage in SCREENED:
             return self._screening_fault(decision, decision.stage)
-        if record not in state.included():
+        if record not in state.included_records():
             return f"record {record} is not included by its full text"
         labels = [outcome.label for outcome in protocol.outcomes] or [""]
         if decision.stage == "bias":
@@ -140,7 +140,7 @@ class ReviewMessages:
                 return nobody
             return "" if decision.value else "an extractor's decision names the stored values that it gives"
         try:
-            checked_value(asked_fields(protocol), decision.about, decision.value, CHOSEN)
+            checked_value(asked_fields(protocol), decision.about, decision.value, CHOICE_WORDS)
         except DecisionError as error:
             return str(error)
         return ""
@@ -181,7 +181,7 @@ class ReviewMessages:
             return "word"
         marks, record = self.state.marks(decision.stage), decision.record
         letters = marks.of_screener(self.reading.place_of(decision.by))
-        may = (letters[record] == OPEN or not marks.both(record)) and marks.words[record] == OPEN
+        may = (letters[record] == OPEN or not marks.has_both(record)) and marks.words[record] == OPEN
         return "screener" if may else "word"
 
     @workflow.update
@@ -246,7 +246,7 @@ class ReviewMessages:
 
     @provide_full_text.validator
     def _check_full_text(self, message: ProvideFullText) -> None:
-        if message.record not in self.state.sought():
+        if message.record not in self.state.sought_records():
             raise refused(f"the full text of record {message.record} is not sought")
 
     @workflow.update
@@ -267,7 +267,7 @@ class ReviewMessages:
             text=self.pace.text,
             until=self.pace.until,
             **state.model_dump(include=SHOWN),
-            awaited=state.awaited(),
+            awaited=state.task_counts(),
             version=state.version,
             total=state.total,
             settled=states.count("included") + states.count("excluded"),

@@ -70,7 +70,7 @@ class Reading:
     def _waits(self, stage: Stage) -> str:
         """Say what people have to decide at a stage; empty for nothing."""
         state = self.pace.state
-        left = state.undecided(stage, state.units(stage))
+        left = state.undecided_units(stage, state.units(stage))
         if not left:
             return ""
         if stage == "titles" or stage == "full_texts":
@@ -134,7 +134,7 @@ class Reading:
         size = RECORDS_A_CALL if stage == "titles" else 1
         models = [(n, one) for n, one in enumerate(state.protocol.screeners) if one.kind == "model"]
         for place, reader in models[:1] if stage == "bias" else models:
-            left = state.unread(stage, place, units)
+            left = state.unread_units(stage, place, units)
             for start in range(0, len(left), size):
                 numbers = tuple(number for number, _ in left[start : start + size])
                 data = studies.of(numbers[0])[place] if stage == "extraction" else None
@@ -148,7 +148,7 @@ class Reading:
                     version=state.version,
                     reader=reader.name,
                     outcome=left[start][1],
-                    fields=studies.outdated(data) if data else (),
+                    fields=studies.outdated_fields(data) if data else (),
                     earlier=data.key if data else "",
                     model=state.models[reader.name],
                     at=self.pace.at(),
@@ -259,7 +259,7 @@ class Screening:
         await self.pace.wait_at(
             "labels",
             f"a person labels {len(state.sample)} random records blind",
-            lambda: state.closed or not state.labelling,
+            lambda: state.closed or not state.is_labelling,
         )
 
     async def screen(self) -> None:
@@ -290,7 +290,7 @@ class Screening:
             **policy.internal_step(f"round {course.number + 1}"),
         )
         state.course = planned.course
-        state.titles = state.titles.confirming(planned.course.drawn)
+        state.titles = state.titles.with_confirmations(planned.course.drawn)
         if planned.order:
             state.orders.append(planned.order)
         await self.pace.keep()

@@ -140,8 +140,8 @@ class Searching:
             **policy.internal_step(f"records of {policy.shorten(step.origin, 40)}"),
         )
         state.records = added.records
-        state.titles = state.titles.extended(added.total)
-        state.full_texts = state.full_texts.extended(added.total)
+        state.titles = state.titles.with_total(added.total)
+        state.full_texts = state.full_texts.with_total(added.total)
         return added
 
 

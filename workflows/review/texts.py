@@ -35,19 +35,19 @@ class FullTexts:
         state = self.pace.state
         if not state.closed:
             await self._fetch()
-        if not state.closed and state.missing():
+        if not state.closed and state.missing_texts():
             await self.pace.wait_at(
                 "full_texts",
                 lambda: (
-                    f"{counted(len(state.missing()), 'full text')} missing; an approval counts them as not "
-                    "retrieved"
+                    f"{counted(len(state.missing_texts()), 'full text')} missing; an approval counts them as "
+                    "not retrieved"
                 ),
-                lambda: state.closed or not state.missing(),
+                lambda: state.closed or not state.missing_texts(),
             )
 
     async def _fetch(self) -> None:
         state = self.pace.state
-        left = [number for number in state.sought() if number not in state.got]
+        left = [number for number in state.sought_records() if number not in state.got]
         while left:
             batch, left = left[:A_FETCH], left[A_FETCH:]
             await self.pace.boundary()
@@ -90,5 +90,5 @@ class FullTexts:
         state.changes += 1
 
     def give_up(self) -> None:
-        for number in self.pace.state.missing():
+        for number in self.pace.state.missing_texts():
             self.keep(number, None)

@@ -133,7 +133,7 @@ PROPOSAL = Extraction(
 def test_a_person_decides_and_what_was_changed_is_recorded() -> None:
     made = decide(PROPOSAL, "mortality", {"5.3": "N", "1.2": "NI", "1.1": "Y"}, "Ada")
     assert made.by_number["1.2"] == "NI"
-    assert (dict(made.judged())["Randomisation process"], made.overall) == ("some_concerns", "some_concerns")
+    assert dict(made.judgements())["Randomisation process"] == made.overall == "some_concerns"
     kept = next(answer for answer in made.answers if answer.field == "1.1")
     assert kept.support  # an answer that is confirmed stands by its quote
     assert not next(answer for answer in made.answers if answer.field == "1.2").support

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 from activities.contracts.evidence import NO_ABSTRACT, Evidence, Identifiers
 from activities.evidence_store import make_ref
 from activities.review.archive import flow
-from activities.review.decisions import Decision, Marks, Part, latest, resting_on
+from activities.review.decisions import Decision, Marks, Part, affected_decisions, latest_decisions
 from activities.review.files import read_records_file
 from activities.review.protocol import Columns
-from activities.review.records import Records, UnreadableRecords, added, part
+from activities.review.records import Records, UnreadableRecords, add_batch, part
 from activities.review.rounds import accuracy_of, draw_sample, next_round, restated, sample_size
 from activities.review.state import Course, ReviewState
 from activities.sources.library.records import SetAside
@@ -36,10 +36,10 @@ def test_two_who_agree_settle_and_anything_else_is_a_persons() -> None:
 
 
 def test_what_both_include_of_the_random_sample_waits_for_a_person() -> None:
-    rows = marks("iieui", "ieeui").confirming(range(4))
+    rows = marks("iieui", "ieeui").with_confirmations(range(4))
     assert rows.states() == ["conflict", "conflict", "excluded", "conflict", "included"]
     assert rows.with_words({0: "e"}).states()[0] == "excluded"
-    labelled = marks("ii", "ii", "e.").confirming(range(2))
+    labelled = marks("ii", "ii", "e.").with_confirmations(range(2))
     assert labelled.states() == ["excluded", "conflict"], "a label of the calibration is one already"
 
 
@@ -86,10 +86,10 @@ def test_a_word_or_a_label_is_replaced_by_that_of_anybody() -> None:
     for own in parts:
         first = Decision(record=0, verdict="include", part=own, by="Ada")
         second = Decision(record=0, verdict="exclude", criterion="E1", part=own, by="Bob")
-        assert latest([first, second]) == [second]
-        assert resting_on([first, second], ["I1"]) == [], "an exclusion by another criterion stands"
+        assert latest_decisions([first, second]) == [second]
+        assert affected_decisions([first, second], ["I1"]) == [], "an exclusion by another criterion stands"
     apart = [Decision(record=0, verdict="include", by=name) for name in ("Ada", "Bob")]
-    assert latest(apart) == apart
+    assert latest_decisions(apart) == apart
 
 
 def a_work(name: str, **more: object) -> Evidence:
@@ -109,15 +109,15 @@ def test_copies_are_merged_listed_and_parted_and_numbers_stay() -> None:
     one, two = a_work("a"), a_work("b")
     copy = one.replace(facts={"file": "other"})
     refs = [make_ref(item, f"blobs/{n}") for n, item in enumerate((one, two, copy))]
-    records = added(Records(), refs[:2], "first.ris", merge)
-    records = added(records, refs[2:], "second.ris", merge)
+    records = add_batch(Records(), refs[:2], "first.ris", merge)
+    records = add_batch(records, refs[2:], "second.ris", merge)
     assert [ref.evidence_id for ref in records.records] == ["doi:10.1/a", "doi:10.1/b"]
     assert [(row.into, row.ref.blob) for row in records.copies] == [(0, "blobs/2")]
     assert records.records[0].blob == "blobs/0"
-    assert (records.given, records.by_origin) == (3, {"first.ris": 2, "second.ris": 1})
+    assert (records.identified_count, records.by_origin) == (3, {"first.ris": 2, "second.ris": 1})
     apart = part(records, "blobs/2")
     assert [ref.evidence_id for ref in apart.records] == ["doi:10.1/a", "doi:10.1/b", "doi:10.1/a#2"]
-    assert added(apart, refs[2:], "third.ris", merge).records == apart.records
+    assert add_batch(apart, refs[2:], "third.ris", merge).records == apart.records
     with pytest.raises(UnreadableRecords):
         part(apart, "blobs/2")
 

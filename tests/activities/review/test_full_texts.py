@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from activities.contracts.evidence import Evidence, Identifiers
-from activities.review.files import provided_by
+from activities.review.files import read_full_texts
 from activities.review.steps import RecordDecision, ScreenInput
 from activities.roles.full_texts import WHOLE_CHARS
 from activities.roles.screener import VerdictAnswer, accept_full_text, render_full_text
@@ -65,7 +65,7 @@ def test_a_persons_files_are_matched_by_name_identifier_or_title(tmp_path: Path)
     (tmp_path / "10.1000_trial.1.txt").write_text(body)
     (tmp_path / "rats.txt").write_text(f"{OTHER.title}\n\n{body}")
     (tmp_path / "else.txt").write_text(f"Nothing of the kind\n\n{body}")
-    made, lines = provided_by(tmp_path, works)
+    made, lines = read_full_texts(tmp_path, works)
     assert set(made) == {"pmid:1", "pmid:2"}
     assert lines == ["else.txt is the text of no awaited record, or of several: say of which"]
     text = made["pmid:1"]
@@ -73,19 +73,19 @@ def test_a_persons_files_are_matched_by_name_identifier_or_title(tmp_path: Path)
     assert "told here at length" in text.text
     assert text.full_text
     assert text.facts["full_text_from"] == "10.1000_trial.1.txt"
-    assert set(provided_by(tmp_path / "rats.txt", works)[0]) == {"pmid:2"}
+    assert set(read_full_texts(tmp_path / "rats.txt", works)[0]) == {"pmid:2"}
 
 
 def test_of_works_with_like_titles_the_one_with_the_very_title_is_meant(tmp_path: Path) -> None:
     works = [TRIAL.replace(evidence_id=f"pmid:{n}", title=f"Trial {n} of the drug in adults") for n in (7, 8)]
     works = [work.replace(identifiers=Identifiers()) for work in works]
     (tmp_path / "a.txt").write_text(f"Trial 8 of the drug in adults\n\n{'Methods and results of it. ' * 20}")
-    assert set(provided_by(tmp_path, works)[0]) == {"pmid:8"}
+    assert set(read_full_texts(tmp_path, works)[0]) == {"pmid:8"}
 
 
 def test_a_file_that_fits_two_works_is_nobodys(tmp_path: Path) -> None:
     twin = OTHER.replace(evidence_id="pmid:4", identifiers=Identifiers(pmid="4"))
     (tmp_path / "rats.txt").write_text(f"{OTHER.title}\n\n{'Methods and results of it. ' * 20}")
-    made, lines = provided_by(tmp_path, [OTHER, twin])
+    made, lines = read_full_texts(tmp_path, [OTHER, twin])
     assert made == {}
     assert [line.split()[0] for line in lines] == ["rats.txt"]

@@ -21,10 +21,10 @@ from activities.review.archive import Published, flow
 from activities.review.bias import SOURCE, BiasAssessment
 from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitations
 from activities.review.decisions import Decision, Marks
-from activities.review.export import decisions_csv, files, records_ris, without_names
+from activities.review.export import decisions_csv, export_files, records_ris, without_names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
 from activities.review.findings import ExcludedText, Findings, Study, synthesise
-from activities.review.page import document, flow_steps, rendered
+from activities.review.page import document, flow_steps, render
 from activities.review.page import limitations as of_the_review
 from activities.review.protocol import Amendment, Protocol, Screener
 from activities.review.records import Records
@@ -183,8 +183,8 @@ def test_no_file_names_a_person_unless_it_is_asked_for() -> None:
     )
 
     def written(review: Published) -> str:
-        whole = [rendered(review, form, "0.2") for form in ("md", "html", "json")]
-        return b"".join((*whole, *files(review, ()).values())).decode()
+        whole = [render(review, form, "0.2") for form in ("md", "html", "json")]
+        return b"".join((*whole, *export_files(review, ()).values())).decode()
 
     text = written(without_names(named))
     assert [name for name in ("Ada", "Lovelace", "Byron", "King") if name in text] == []
@@ -280,10 +280,10 @@ def test_a_decision_that_an_amendment_opened_again_no_longer_holds() -> None:
         for name in ("Ada", "Bob")
     ]
     undone = Decision(record=0, verdict="exclude", criterion="E1", by="Ada")
-    assert state.holding((old, undone, *new)) == new
+    assert state.decisions_in_force((old, undone, *new)) == new
     assert flow(Records(by_origin={"a": 1}), state, (old, *new)).excluded_because == {"E1": 1}
     again = texts.with_words({0: "e"})
-    assert state.model_copy(update={"full_texts": again}).holding((old, *new)) == [old, *new]
+    assert state.model_copy(update={"full_texts": again}).decisions_in_force((old, *new)) == [old, *new]
     text = page(state=state, decisions=(old, *new)).decode()
     assert "word on a conflict" not in text
 
@@ -340,7 +340,7 @@ def test_a_review_in_another_language_has_no_fixed_text_in_english(language: str
     review = published(state=state)
     given = f"{state.model_dump_json()} {findings().model_dump_json()} {SOURCE}"
     for form in ("md", "html"):
-        text = rendered(without_names(review), form, "0.2").decode()
+        text = render(without_names(review), form, "0.2").decode()
         assert not {part for part in fixed_texts() if part in text and part not in given}
     assert f'lang="{language}"' in text
 
@@ -363,8 +363,8 @@ def test_a_person_who_did_not_screen_what_was_labelled_is_not_measured() -> None
 def test_a_review_is_reported_in_the_language_of_its_question() -> None:
     question = {"population": "Erwachsene mit Vorhofflimmern", "intervention": "Aspirin"}
     protocol = PROTOCOL.model_dump() | {"title": "Senkt Aspirin das Risiko?", "question": question}
-    assert Protocol.model_validate(protocol).spoken == "de"
-    assert PROTOCOL.spoken == "en"
+    assert Protocol.model_validate(protocol).report_language == "de"
+    assert PROTOCOL.report_language == "en"
     with pytest.raises(ValidationError, match="language code"):
         Protocol.model_validate(protocol | {"language": "Klingon?"})
 
