@@ -28,6 +28,7 @@ FORMATS = ("md", "html", "docx", "pdf")
 MIN_REPEATED_WORDS = 6
 """Words of a sentence from which its second occurrence is a repetition."""
 CITATION = r"\[\d+[a-z]*(?:(?:, |\u2013)\d+[a-z]*)*\]"
+FOLDED = re.compile(r"<details>.*?</details>", re.DOTALL)
 FIELD = re.compile(r"\b[a-z]+(?:_[a-z]+)+\b")
 
 
@@ -86,8 +87,8 @@ def quotes_by_format(report: Report) -> Iterator[str]:
 
 
 def repeated(report: Report) -> list[str]:
-    """Sentences that the Markdown prints more than once outside its quotes and tables."""
-    text = render(report, "md").decode().rpartition("\n## References")[0]
+    """Sentences that the Markdown prints more than once outside its tables and what it folds."""
+    text = FOLDED.sub("", render(report, "md").decode()).rpartition("\n## References")[0]
     lines = [line for line in text.splitlines() if not line.startswith("|")]
     every = [one.strip() for line in lines for one in re.split(rf"(?<=[.!?])(?: {CITATION})? ", line)]
     counts = Counter(words_of(re.sub(CITATION, "", one)) for one in every)
