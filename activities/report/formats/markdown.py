@@ -95,7 +95,7 @@ def _line(parts: page.Parts, *, with_marks: bool = True) -> str:
         space = page.space_before(part) if place else ""
         text = _part(part, inline=space != NEW_LINE and bool(place), with_marks=with_marks)
         texts.append(f"{LINE if space == NEW_LINE else space}{text}")
-    return "".join(texts)
+    return "".join(texts).replace("** **", " ")  # bold print goes on; a star of a text is escaped
 
 
 def _part(part: page.Part, *, inline: bool, with_marks: bool) -> str:

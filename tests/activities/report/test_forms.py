@@ -73,6 +73,12 @@ def test_every_format_draws_tables_and_lists_under_their_headings(name: str) -> 
     assert "Trial: Appendectomy" not in text, "the text of a row stands beside its fields"
 
 
+def test_bold_print_goes_on_from_a_sentence_to_the_next_one() -> None:
+    strong = PROPOSED.replace(text="Keyhole surgery is **better** **here**.", strong=True)
+    text = render(report_of(grouped((strong, strong.replace(text="Choose it.")))), "md").decode()
+    assert "**Keyhole surgery is \\*\\*better\\*\\* \\*\\*here\\*\\*. Choose it.**" in text
+
+
 def test_a_total_is_in_bold_print() -> None:
     text = render(report_of(grouped((TRIAL, RARER.replace(strong=True)))), "md").decode()
     assert "| Appendectomy | 4% | 11% | [1] |" in text
@@ -243,7 +249,7 @@ def test_a_citation_stands_in_the_bracket_and_in_the_bold_words_that_it_ends() -
     strong = claim.replace(
         text="It was 4% and 11%.", marks=(marks[0].replace(at=17),), strong=True, begins=True
     )
-    head = DraftClaim(text="6. Dose steps", kind="inference", strong=True)
+    head = DraftClaim(text="6. Dose steps", kind="inference", strong=True, begins=True)
     text = words_of(report_of(with_ids("s1", SectionDraft(answer=(closed, strong, head))))).replace("\\", "")
     assert "**6. Dose steps**" in text
     assert "It fell (4% and 11% [1])." in text
