@@ -177,7 +177,7 @@ async def serve(
         asyncio.get_running_loop().call_later(LATER_SECONDS, preparation.start)
         stop_task = asyncio.create_task(stop.wait())
         gates = asyncio.create_task(keep_gates(client, settings, resources.sources))
-        stuck = asyncio.create_task(end_stuck_runs(client))
+        stuck_runs = asyncio.create_task(end_stuck_runs(client))
         lanes = asyncio.create_task(_serve_lanes(embedded, settings.task_queue, build))
         ready = asyncio.create_task(touch_while_ready(settings.ready_file, client, lambda: worker.is_running))
         try:
@@ -187,7 +187,7 @@ async def serve(
                 if watch.done():
                     watch.result()  # it ends by an error only
         finally:
-            for task in (stop_task, gates, ready, stuck, lanes, idle):
+            for task in (stop_task, gates, ready, stuck_runs, lanes, idle):
                 task.cancel()
             log.info("worker_stopping")
             await asyncio.wait([lanes], timeout=STOP_SECONDS)

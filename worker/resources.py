@@ -70,7 +70,7 @@ class Resources:
     sources: Mapping[str, Source]
     search: SearchActivities
     pubmed: PubMedStanding
-    others: tuple[object, ...]
+    owners: tuple[object, ...]
     """The other classes of activities, opened."""
     late: tuple[Late, ...]
     """Those that are opened at the first call of one of their activities."""
@@ -79,7 +79,7 @@ class Resources:
     def activities(self) -> list[Callable[..., Any]]:
         return [
             *self.search.definitions(),
-            *(method for owner in self.others for method in methods(owner)),
+            *(method for owner in self.owners for method in methods(owner)),
             *(step for row in self.late for step in row.definitions()),
         ]
 
@@ -107,7 +107,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
             sources=sources,
             search=SearchActivities(sources, store, settings.sources, Permits(settings)),
             pubmed=PubMedStanding(lookup),
-            others=(
+            owners=(
                 ThinkActivities(thinker),
                 PrepareActivities(settings, sources, model.context),
                 PublishActivities(

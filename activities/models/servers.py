@@ -132,18 +132,18 @@ class Servers:
                 count = slots if slots is not None else int(where.local)
             folder = turns_of(self._settings.home)
             limiter = asyncio.Semaphore(count) if count else nullcontext()
-            shared = SharedTurns(folder, f"model {name}", count).turn if count and folder else nullcontext
-            self._turns.setdefault(name, (limiter, shared))
+            home_turn = SharedTurns(folder, f"model {name}", count).turn if count and folder else nullcontext
+            self._turns.setdefault(name, (limiter, home_turn))
         own_turn, shared_turn = self._turns[name]
         async with own_turn, shared_turn():
             yield
 
-    def breaker(self, where: Address, choice: ModelChoice) -> Breaker:
-        return self._breakers.setdefault((where.public_url, choice.model), Breaker())
+    def breaker(self, server: Address, choice: ModelChoice) -> Breaker:
+        return self._breakers.setdefault((server.public_url, choice.model), Breaker())
 
-    def sends_key(self, where: Address) -> bool:
+    def sends_key(self, server: Address) -> bool:
         """Tell whether a key goes to this server."""
-        return bool(key_for(self._settings, where.public_url) or where.authorization or where.query)
+        return bool(key_for(self._settings, server.public_url) or server.authorization or server.query)
 
     def client(self, where: Address) -> "AsyncOpenAI":
         """Return the client of an address. Raises ModelRefused without the key that OpenAI needs."""

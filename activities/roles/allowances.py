@@ -119,9 +119,9 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
         return allowance_to_judge([ref.chars for ref in step.evidence], choice)
     if not isinstance(step, WriteInput | VerifyInput) or not allowance.tokens:
         return allowance
-    answering = {judgement.evidence_id for judgement in step.judgements if judgement.answers >= MIN_ANSWERS}
+    answer_ids = {judgement.evidence_id for judgement in step.judgements if judgement.answers >= MIN_ANSWERS}
     works_tokens = _tokens_together(
-        [ref.chars for ref in step.evidence if ref.evidence_id in answering or not step.judgements]
+        [ref.chars for ref in step.evidence if ref.evidence_id in answer_ids or not step.judgements]
     )
     if isinstance(step, VerifyInput):
         sentence_tokens = len(step.sentences) * SENTENCE_TOKENS

@@ -42,7 +42,7 @@ def assess(
             if name in batch.scores and batch.scores[name] > scores.get(name, -1):
                 scores[name] = batch.scores[name]
                 reasons[name] = batch.score_reasons.get(name, "")
-    ranked = relevant_ids(unique, refs)
+    ids = relevant_ids(unique, refs)
     judged_refs = [refs[judgement.evidence_id] for judgement in unique if judgement.evidence_id in refs]
     recommendations = {batch.recommendation for batch in batches}  # a batch cannot see what the others hold
     advice: Recommendation = next(
@@ -62,7 +62,7 @@ def assess(
         confidence_reasons=reason,
         gaps=_merge(batch.gaps for batch in batches),
         recommended_searches=_merge(batch.recommended_searches for batch in batches),
-        relevant=ranked or _merge((batch.relevant for batch in batches), max_items=None),
+        relevant=ids or _merge((batch.relevant for batch in batches), max_items=None),
         reasoning=" ".join(dict.fromkeys(batch.reasoning for batch in batches if batch.reasoning))[:1_500],
         shown=len(unique),
     )
@@ -70,9 +70,9 @@ def assess(
 
 def relevant_ids(judgements: Sequence[WorkJudgement], refs: Mapping[str, EvidenceRef]) -> tuple[str, ...]:
     """Rank the ids of the works that answer by how directly and by the strength of their kind of study."""
-    answering = [j for j in judgements if j.answers >= MIN_ANSWERS]
-    answering.sort(key=lambda j: (-j.answers, -_weight(refs.get(j.evidence_id))))
-    return tuple(j.evidence_id for j in answering)
+    rows = [j for j in judgements if j.answers >= MIN_ANSWERS]
+    rows.sort(key=lambda j: (-j.answers, -_weight(refs.get(j.evidence_id))))
+    return tuple(j.evidence_id for j in rows)
 
 
 def _weight(ref: EvidenceRef | None) -> float:

@@ -69,11 +69,11 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
             text = line(cell.text, MAX_CELL_CHARS)
             if column is None or column in cells or text.casefold().rstrip(".") in ABSENT:
                 continue
-            sentences, unknown = resolve([cell.sentence], prompt)
+            sentences, unknown_labels = resolve([cell.sentence], prompt)
             support = next(iter(supports(sentences)), None)
             decision = gate.cell(column, text, support, document)
-            if unknown:
-                decision = gate.refuse("label_unknown", label=unknown[0])
+            if unknown_labels:
+                decision = gate.refuse("label_unknown", label=unknown_labels[0])
             if (reason := decision.refusal) is not None:
                 refusals.append(refusal("cell", f"{column}: {text}", reason, [document.evidence_id]))
             else:

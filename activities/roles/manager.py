@@ -33,7 +33,7 @@ class ManagerAnswer(Loose):
 
 
 def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    members = "\n".join(f"- {name}: {about}" for name, about in step.members.items())
+    members = "\n".join(f"- {name}: {task_of_member}" for name, task_of_member in step.members.items())
     turns = [f"{turn.member}, {turn.instruction}: {turn.result}" for turn in step.turns]
     hypotheses = [
         f"{guess.line} ({len(guess.supporting_evidence)} works for it, "

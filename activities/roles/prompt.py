@@ -165,12 +165,12 @@ def findings(
 
     Titles of works that no one has judged follow, few where others were. Empty without any.
     """
-    ranked = sorted((j for j in judgements if j.answers), key=lambda j: -j.answers)
+    in_order = sorted((j for j in judgements if j.answers), key=lambda j: -j.answers)
     rows = [
         f"{clip(one_line(titles.get(j.evidence_id, j.evidence_id)), 90)} "
         f"({GRADES[j.answers]}{'' if j.direction == 'not_asked' else ', ' + j.direction}): "
         f"{j.finding or j.reason}"
-        for j in ranked
+        for j in in_order
     ]
     judged_ids = {j.evidence_id for j in judgements}
     unjudged = [title for name, title in titles.items() if name not in judged_ids]

@@ -58,7 +58,7 @@ class QueryAnswer(Loose):
 
 
 def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: int) -> Prompt:
-    profiles = "\n".join(f"- {name}: {line(about, 200)}" for name, about in step.profiles.items())
+    profiles = "\n".join(f"- {name}: {line(description, 200)}" for name, description in step.profiles.items())
     choice = f"Profiles (`profile`: the one that fits best):\n{profiles}"
     inputs = [choice if profiles else f"Profile, chosen already: {step.profile.name}"]
     if step.earlier_question:
@@ -72,7 +72,7 @@ def render_query(step: ParseQueryInput, _documents: Sequence[Evidence], room: in
     if step.mode:
         inputs.append(f"Mode, chosen already: {step.mode}")
     elif step.modes:
-        modes = "\n".join(f"- {name}: {about}" for name, about in step.modes.items())
+        modes = "\n".join(f"- {name}: {description}" for name, description in step.modes.items())
         inputs.append(f"Modes (`research_mode`: the one that fits best; in doubt `iterative`):\n{modes}")
     else:
         inputs.append(
@@ -255,15 +255,15 @@ def accept_plan(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepte
     No title stands twice. The title of the report is printed without a quote: it must be relevant too.
     """
     question = step.parsed.improved_query or step.question
-    about = (question, *step.parsed.key_entities, *step.parsed.research_questions)
-    usual = (
+    subject = (question, *step.parsed.key_entities, *step.parsed.research_questions)
+    usual_texts = (
         *(aspect.title for aspect in step.profile.aspects),
         *(c.description for c in step.profile.criteria),
     )
     sections: dict[str, ReportPlanSection] = {}
     for section in answer.sections:
         title, key_question = line(section.title, 120), line(section.key_question, 400)
-        if title and key_question and is_relevant(f"{title} {key_question}", *about, *usual):
+        if title and key_question and is_relevant(f"{title} {key_question}", *subject, *usual_texts):
             queries = lines(section.queries, MAX_QUERIES, MAX_QUERY_CHARS)
             plan_section = ReportPlanSection(title=title, key_question=key_question, queries=queries)
             sections.setdefault(title.casefold(), plan_section)
@@ -271,7 +271,7 @@ def accept_plan(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepte
     notes = () if outline else (Statement.of("no_section"),)
     title = line(answer.report_title, 200)
     plan = ReportPlan(
-        report_title=title if is_relevant(title, *about) else line(question, 200),
+        report_title=title if is_relevant(title, *subject) else line(question, 200),
         report_outline=outline
         or (ReportPlanSection(title=line(question, 120), key_question=line(question, 400)),),
     )

@@ -101,6 +101,6 @@ def refusal(
     )
 
 
-def is_relevant(text: str, *about: str) -> bool:
+def is_relevant(text: str, *subjects: str) -> bool:
     """Tell whether a text has at least one significant word of its subject."""
-    return bool({word for word in words(text) if len(word) > 3} & {w for t in about for w in words(t)})
+    return bool({word for word in words(text) if len(word) > 3} & {w for t in subjects for w in words(t)})

@@ -403,6 +403,6 @@ def readable_works(documents: Sequence[Evidence], judgements: Mapping[str, WorkJ
 
     ordered = sorted(documents, key=lambda document: -grade(document))
     min_grade = min(grade(ordered[0]) if ordered else 0, MIN_ANSWERS)
-    answering = [document for document in ordered if grade(document) >= min_grade]
+    main = [document for document in ordered if grade(document) >= min_grade]
     related = [d for d in ordered if d.evidence_id in judgements and 0 < grade(d) < min_grade]
-    return answering + related[:MAX_RELATED]
+    return main + related[:MAX_RELATED]

@@ -151,8 +151,8 @@ def _problems(error: ValidationError, data: Mapping[str, Any]) -> list[Problem]:
             case ("edges", number, *parts) if number.isdigit():
                 edge = data["edges"][int(number)]
                 ends = edge if isinstance(edge, dict) else {}
-                about = f"its edge to {ends.get('target', '?')}: {'.'.join(parts)}: {message}"
-                faults.append(Problem("unreadable", str(ends.get("source", "")), about))
+                text = f"its edge to {ends.get('target', '?')}: {'.'.join(parts)}: {message}"
+                faults.append(Problem("unreadable", str(ends.get("source", "")), text))
             case _:
                 faults.append(Problem("unreadable", "", f"{'.'.join(where)}: {message}"))
     return faults

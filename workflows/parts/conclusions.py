@@ -39,9 +39,9 @@ class ConclusionsPart(Part):
         if state.part(ConclusionsState).appraisal is not None or (parsed and parsed.is_overview):
             return ()
         by_id, refs = state.evidence.judgements, state.evidence.usable_refs
-        answering = [n for n in state.evidence.relevant if n in by_id and by_id[n].answers >= MIN_ANSWERS]
-        related = [n for n, j in by_id.items() if j.answers and j.compares]
-        works = [refs[name] for name in answering or related if name in refs][:MAX_APPRAISED]
+        answer_ids = [n for n in state.evidence.relevant if n in by_id and by_id[n].answers >= MIN_ANSWERS]
+        related_ids = [n for n, j in by_id.items() if j.answers and j.compares]
+        works = [refs[name] for name in answer_ids or related_ids if name in refs][:MAX_APPRAISED]
         has_comparison = any(by_id[ref.evidence_id].compares for ref in works)
         return works if has_comparison and self.models.is_paid("appraiser") else ()
 

@@ -43,9 +43,9 @@ class TablePart(Part):
         table = part.table or Table(columns=columns)
         filled_ids = {row.evidence_id for row in table.rows} if table.columns == columns else set[str]()
         judgements = state.evidence.judgements
-        relevant = (name for name in state.evidence.relevant if name in refs)
-        answering = [n for n in relevant if n not in judgements or judgements[n].answers >= MIN_ANSWERS]
-        works = [refs[name] for name in answering[:MAX_TABLE_ITEMS] if name not in filled_ids]
+        ids = (name for name in state.evidence.relevant if name in refs)
+        answer_ids = [n for n in ids if n not in judgements or judgements[n].answers >= MIN_ANSWERS]
+        works = [refs[name] for name in answer_ids[:MAX_TABLE_ITEMS] if name not in filled_ids]
         if not works:
             return
         message = f"filling {plural(len(columns), 'column')} for {plural(len(works), 'work')}"
@@ -65,7 +65,7 @@ class TablePart(Part):
         state.evidence.refused += [refusal for answer in answers for refusal in answer.refused]
 
 
-def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ...]) -> Table:
+def table_of(table: Table | None, cited_ids: Collection[str], columns: tuple[str, ...]) -> Table:
     """Return the reader's columns for the works that are cited; an empty table where none was asked for.
 
     Columns that only the analysis asked for are left out.
@@ -75,7 +75,7 @@ def table_of(table: Table | None, cited: Collection[str], columns: tuple[str, ..
     rows = (
         row.replace(cells={name: row.cells[name] for name in columns if name in row.cells})
         for row in table.rows
-        if row.evidence_id in cited
+        if row.evidence_id in cited_ids
     )
     return Table(columns=columns, rows=tuple(rows))
 

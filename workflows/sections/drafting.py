@@ -134,16 +134,16 @@ class SectionResults(RunPart):
         """Unite a section's findings with the run's. Its judgements follow the ids that works have there."""
         state, budget = self.state, self.context.budget
         state.evidence.most_items = state.items
-        repeated = repeated_documents(state.evidence.refs, findings.works)
-        quoted = {name for planned in state.draft.sections.values() for name in planned.draft.cited}
-        merged = merge(state.evidence.refs, findings.evidence, section.id, quoted)
+        repeated_count = repeated_documents(state.evidence.refs, findings.works)
+        quoted_ids = {name for planned in state.draft.sections.values() for name in planned.draft.cited}
+        merged = merge(state.evidence.refs, findings.evidence, section.id, quoted_ids)
         state.evidence.refs = list(merged.refs)
         ids = (merged.kept_as[ref.evidence_id] for ref in findings.evidence)
         state.sections.found[section.id] = list(dict.fromkeys(ids))
         works = (merged.kept_as.get(name, name) for name in findings.works)
         state.evidence.works = list(dict.fromkeys([*state.evidence.works, *works]))
         state.evidence.add_facts(findings.facts)
-        state.evidence.identified += findings.identified - repeated
+        state.evidence.identified += findings.identified - repeated_count
         state.evidence.duplicates = max(state.evidence.identified - len(state.evidence.works), 0)
         state.evidence.searches += findings.searches
         budget.iterations = max(budget.iterations, findings.iterations)
@@ -154,9 +154,9 @@ class SectionResults(RunPart):
         for statement in findings.notes:
             self.events.add_statement(statement)
         judgements = tuple(rename(judgement, merged.kept_as) for judgement in findings.judgements)
-        repeated = sum(judgement.evidence_id in state.evidence.judgements for judgement in judgements)
-        screened = state.evidence.screened + max(findings.screened - repeated, 0)
-        state.evidence.screened = min(screened, len(state.evidence.works))
+        repeated_count = sum(judgement.evidence_id in state.evidence.judgements for judgement in judgements)
+        screened_count = state.evidence.screened + max(findings.screened - repeated_count, 0)
+        state.evidence.screened = min(screened_count, len(state.evidence.works))
         before = [part.id for part in takewhile(lambda part: part.id != section.id, self.context.outline)]
         earlier = (state.sections.findings[name] for name in before if name in state.sections.findings)
         earlier_judgements = [judgement for part in earlier for judgement in part.judgements]
@@ -287,10 +287,10 @@ class SectionDrafting(RunPart):
         """
         state = self.state
         by_id, refs = state.evidence.judgements, state.evidence.usable_refs
-        answering = sum(by_id[name].answers >= MIN_ANSWERS for name in refs if name in by_id)
+        answer_count = sum(by_id[name].answers >= MIN_ANSWERS for name in refs if name in by_id)
         has_several = len(self.context.outline) > 1 and self.models.is_paid("writer")
         are_judged = all(by_id.keys() & names for names in map(set, state.sections.found.values()) if names)
-        if not (has_several and are_judged and 0 < answering <= MAX_FOR_ONE_CALL):
+        if not (has_several and are_judged and 0 < answer_count <= MAX_FOR_ONE_CALL):
             return ()
         relevant = [refs[name] for name in state.evidence.relevant if name in refs]
         judged_refs = (ref for name, ref in refs.items() if name in by_id)
@@ -325,7 +325,7 @@ class SectionDrafting(RunPart):
 
     async def _draft(self, section: ReportPlanSection, use_model: bool) -> None:
         state, draft = self.state, SectionDraft(title=section.title)
-        evidence, shared = self._evidence(section)
+        evidence, shared_ids = self._evidence(section)
         if evidence:
             findings = state.sections.findings.get(section.id)
             judgements = {j.evidence_id: j for j in findings.judgements} if findings else {}
@@ -342,7 +342,7 @@ class SectionDrafting(RunPart):
                 section_id=section.id,
                 title=section.title,
                 evidence=evidence,
-                shared=shared,
+                shared=shared_ids,
                 other_sections=tuple(other_questions),
                 written=self._written_claims(section),
                 stop_reason=state.stop_reason

@@ -122,14 +122,14 @@ class Publisher(RunPart):
             return None
         return await ask_pubmed(check, queue, PUBMED_SECONDS)
 
-    def _judgements(self, cited: Collection[str]) -> tuple[WorkJudgement, ...]:
+    def _judgements(self, cited_ids: Collection[str]) -> tuple[WorkJudgement, ...]:
         """Return what was judged of the works, those that answer best first.
 
         The quotes only of works that the report has at hand.
         """
         judged_works = self.state.evidence.judgements
         judgements = best_first(judged_works[name] for name in sorted(judged_works))
-        bare = (row if row.evidence_id in cited else row.replace(support=()) for row in judgements)
+        bare = (row if row.evidence_id in cited_ids else row.replace(support=()) for row in judgements)
         return within(bare, JUDGEMENTS_ROOM)
 
     def _document(
@@ -137,10 +137,10 @@ class Publisher(RunPart):
     ) -> PublishInput:
         """Everything the report is made of, within the payload limit."""
         context, state = self.context, self.state
-        cited = {name for planned in sections for name in planned.draft.cited}
-        cited |= {name for part in self.run.parts.active() for name in part.cited_ids()}
-        answering = {j.evidence_id for j in state.evidence.judgements.values() if j.answers >= MIN_ANSWERS}
-        at_hand = cited | answering
+        cited_ids = {name for planned in sections for name in planned.draft.cited}
+        cited_ids |= {name for part in self.run.parts.active() for name in part.cited_ids()}
+        answer_ids = {j.evidence_id for j in state.evidence.judgements.values() if j.answers >= MIN_ANSWERS}
+        ids_at_hand = cited_ids | answer_ids
         is_written = any(planned.draft.claims for planned in sections)
         return fit_document(
             PublishInput(
@@ -153,7 +153,7 @@ class Publisher(RunPart):
                 evidence=tuple(
                     r
                     for r in state.evidence.refs
-                    if r.evidence_id in at_hand or r.standing in ("retracted", "concern")
+                    if r.evidence_id in ids_at_hand or r.standing in ("retracted", "concern")
                 ),
                 found={r.evidence_id: r.title[:TITLE_CHARS] for r in state.evidence.refs},
                 searches=rows(state.evidence.searches),
@@ -161,7 +161,7 @@ class Publisher(RunPart):
                     identified=state.evidence.identified,
                     duplicates=state.evidence.duplicates,
                     screened=state.evidence.screened,
-                    included=len(cited),
+                    included=len(cited_ids),
                 ),
                 iterations=context.budget.iterations,
                 spent_by=within(self._spent_by(stop), SPENT_ROOM),
@@ -175,7 +175,7 @@ class Publisher(RunPart):
                 limitations=(*self._first_limitations(), *state.notes),
                 confidence=confidence,
                 written_by="model" if is_written or state.evidence.judgements else "extractive",
-                judgements=self._judgements(at_hand),
+                judgements=self._judgements(ids_at_hand),
                 edited=state.draft.edited,
                 reader=self._reader(sections),
                 asked=context.request.question if state.question.reworded else "",
@@ -189,7 +189,7 @@ class Publisher(RunPart):
                 length=context.request.length,
                 language=context.language,
                 words=context.profile.words if state.question.prepared else STUDIES,
-            ).replace(**self.run.parts.published_values(cited))
+            ).replace(**self.run.parts.published_values(cited_ids))
         )
 
     def _first_limitations(self) -> Iterable[Statement]:

@@ -192,20 +192,20 @@ class SearchSteps(RunPart):
         """
         state, prepared = self.state, self.context.prepared
         enabled = {s.info.name: s for s in prepared.sources if s.enabled and s.info.role == "search"}
-        added = [name for name in state.people.added_sources if name in enabled]
+        added_names = [name for name in state.people.added_sources if name in enabled]
         requested, specialist = self.request.sources, self.context.specialist
         if requested:
-            names = [name for name in (*requested, *added) if name in enabled]
+            names = [name for name in (*requested, *added_names) if name in enabled]
         else:
             preference = state.question.parsed.sources if state.question.parsed else ()
             preference = preference or self.context.profile.sources
             preference = tuple(name for name in preference if name in enabled and name != "library")
             library = ["library"] if "library" in enabled else []
-            choice = [*(library if prepared.own_library else []), *preference, *added]
+            choice = [*(library if prepared.own_library else []), *preference, *added_names]
             earlier = [name for name in choice if name == EARLIER]
             names = [*([name for name in choice if name != EARLIER] or library), *earlier] or list(enabled)
         if specialist and specialist.sources:
-            candidates = names if requested else (*specialist.sources, *added)
+            candidates = names if requested else (*specialist.sources, *added_names)
             allowed = specialist.sources if requested else enabled
             names = [name for name in candidates if name in allowed] or names
         return tuple(enabled[name] for name in dict.fromkeys(names) if not only or name in only)

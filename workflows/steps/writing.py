@@ -60,8 +60,8 @@ class WritingSteps(RunPart):
         refs = state.evidence.usable_refs
         relevant = [refs[name] for name in state.evidence.relevant if name in refs]
         # what other sections found must be relevant here
-        ranked = {*state.evidence.relevant, *state.sections.taken_over}
-        background = [ref for name, ref in refs.items() if name not in ranked]
+        known_ids = {*state.evidence.relevant, *state.sections.taken_over}
+        background = [ref for name, ref in refs.items() if name not in known_ids]
         judged, loop = state.evidence.judgements, state.loop
         has_judge = state.question.prepared is not None and self.models.is_paid("judge")
         has_judged_all = has_judge and not (loop.unjudged or loop.judge_failures)
