@@ -25,11 +25,11 @@ from workflows.review.reading import Reading
 from workflows.review.texts import FullTexts
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress
 
-SHOWN = {"estimate", "counted", "files", "again", "paused", "reports", "next_search"}
+PROGRESS_FIELDS = {"estimate", "counted", "files", "again", "paused", "reports", "next_search"}
 """Fields of the state that its progress has as they are."""
 
 
-def refused(reason: str) -> ApplicationError:
+def refusal(reason: str) -> ApplicationError:
     return ApplicationError(reason, non_retryable=True)
 
 
@@ -67,7 +67,7 @@ class ReviewMessages:
     async def resume(self, *_: object) -> None:
         """Resume a paused review; ask a model that was down, or search, again at once; no input."""
         self.state.paused = False
-        self.pace.woken = True
+        self.pace.is_woken = True
 
     @signal
     async def finish_now(self, *_: object) -> None:
@@ -81,23 +81,23 @@ class ReviewMessages:
         Also on the data of a study as one of two extractors, on a field, or on the risk of bias of a result.
         """
         state, studies, part = self.state, self.state.studies, self._part(decision)
-        became: State | Literal["decided"] = "decided"
+        outcome: State | Literal["decided"] = "decided"
         if decision.stage == "bias":
             studies.assessed[study_key(decision.record, decision.about)] = decision.value
         elif decision.stage == "extraction" and part == "screener":
             place = self.reading.place_of(decision.by)
             self.reading.keep_data(place, decision.record, decision.value)
         elif decision.stage == "extraction":
-            left = studies.pending.get(decision.record, ())
-            studies.pending[decision.record] = tuple(field for field in left if field != decision.about)
+            fields = studies.pending.get(decision.record, ())
+            studies.pending[decision.record] = tuple(field for field in fields if field != decision.about)
             studies.unsettled = True
         else:
-            became = self._mark(decision, decision.stage, part)
+            outcome = self._mark(decision, decision.stage, part)
         words = decision.words if decision.stage == "extraction" else ()
-        made = {"part": part, "at": self.pace.at(), "protocol": state.version, "words": words}
-        state.pending.append(decision.replace(**made, model="", prompt=""))
+        values = {"part": part, "at": self.pace.timestamp(), "protocol": state.version, "words": words}
+        state.pending.append(decision.replace(**values, model="", prompt=""))
         state.changes += 1
-        return became
+        return outcome
 
     def _mark(self, decision: Decision, stage: ScreenedStage, part: Part) -> State:
         """Write a decision of screening as a letter; return what follows for its record."""
@@ -119,7 +119,7 @@ class ReviewMessages:
     @decide.validator
     def _check_decide(self, decision: Decision) -> None:
         if fault := self._fault(decision):
-            raise refused(fault)
+            raise refusal(fault)
 
     def _fault(self, decision: Decision) -> str:
         """Say why a decision cannot be taken; empty where it can."""
@@ -135,9 +135,9 @@ class ReviewMessages:
             unknown = f"{decision.about!r} is no outcome of the protocol: {', '.join(labels)}"
             return "" if decision.about in labels else unknown
         if decision.part == "screener":
-            nobody = f"{decision.by} is no extractor of the protocol: its screeners extract"
+            fault = f"{decision.by} is no extractor of the protocol: its screeners extract"
             if decision.by not in protocol.people:
-                return nobody
+                return fault
             return "" if decision.value else "an extractor's decision names the stored values that it gives"
         try:
             checked_value(asked_fields(protocol), decision.about, decision.value, CHOICE_WORDS)
@@ -181,33 +181,33 @@ class ReviewMessages:
             return "word"
         marks, record = self.state.marks(decision.stage), decision.record
         letters = marks.of_screener(self.reading.place_of(decision.by))
-        may = (letters[record] == OPEN or not marks.has_both(record)) and marks.words[record] == OPEN
-        return "screener" if may else "word"
+        may_screen = (letters[record] == OPEN or not marks.has_both(record)) and marks.words[record] == OPEN
+        return "screener" if may_screen else "word"
 
     @workflow.update
     async def amend(self, message: Amend) -> str:
         """Change the protocol: a new version with date, name and reason."""
         state = self.state
-        made = amendment(
+        entry = amendment(
             state.protocol,
             message.protocol,
             version=state.version + 1,
-            at=self.pace.at(),
+            at=self.pace.timestamp(),
             by=message.by,
             reason=message.reason,
         )
         self._replace_screeners(state.protocol.screeners, message.protocol.screeners)
         before = {field.id: field for field in asked_fields(state.protocol)}
         after = asked_fields(message.protocol)
-        changed = (field.id for field in after if before.get(field.id) != field)
-        state.studies.since |= dict.fromkeys(changed, made.version)
+        changed_fields = (field.id for field in after if before.get(field.id) != field)
+        state.studies.since |= dict.fromkeys(changed_fields, entry.version)
         state.studies.unsettled = bool(state.studies.extracted)
         state.protocol, state.protocol_key = message.protocol, message.protocol_key
-        state.amendments.append(made)
-        state.touched += made.keys
+        state.amendments.append(entry)
+        state.touched += entry.keys
         state.files = [*message.files]
         state.changes += 1
-        return f"version {made.version}: {', '.join(made.keys)} changed"
+        return f"version {entry.version}: {', '.join(entry.keys)} changed"
 
     def _replace_screeners(self, before: Sequence[Screener], after: Sequence[Screener]) -> None:
         """Give each screener their decisions, or a person those of the person whose place they take.
@@ -215,14 +215,14 @@ class ReviewMessages:
         Another model decides on everything anew.
         """
         state, studies = self.state, self.state.studies
-        left = [place for place, one in enumerate(before) if one.kind == "person" and one not in after]
+        free_places = [before.index(row) for row in before if row.kind == "person" and row not in after]
 
         def place_of(new: int, screener: Screener) -> int | None:
             if screener in before:
                 return before.index(screener)
-            if screener.kind == "model" or not left:
+            if screener.kind == "model" or not free_places:
                 return None
-            return left.pop(left.index(new) if new in left else 0)
+            return free_places.pop(free_places.index(new) if new in free_places else 0)
 
         places = [place_of(new, screener) for new, screener in enumerate(after)]
         if places == [0, 1]:
@@ -236,7 +236,7 @@ class ReviewMessages:
         try:
             amendment(self.state.protocol, message.protocol, version=0, at="", by="", reason=message.reason)
         except ProtocolError as error:
-            raise refused(str(error)) from error
+            raise refusal(str(error)) from error
 
     @workflow.update
     async def provide_full_text(self, message: ProvideFullText) -> str:
@@ -247,7 +247,7 @@ class ReviewMessages:
     @provide_full_text.validator
     def _check_full_text(self, message: ProvideFullText) -> None:
         if message.record not in self.state.sought_records():
-            raise refused(f"the full text of record {message.record} is not sought")
+            raise refusal(f"the full text of record {message.record} is not sought")
 
     @workflow.update
     async def part(self, message: PartCopy) -> str:
@@ -266,7 +266,7 @@ class ReviewMessages:
             gate=self.pace.gate,
             text=self.pace.text,
             until=self.pace.until,
-            **state.model_dump(include=SHOWN),
+            **state.model_dump(include=PROGRESS_FIELDS),
             awaited=state.task_counts(),
             version=state.version,
             total=state.total,

@@ -18,11 +18,11 @@ RETRY = timedelta(minutes=10)
 """Time after which a model or a source that is down is asked again."""
 
 
-def shown(at: datetime) -> str:
+def format_time(at: datetime) -> str:
     return f"{at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
 
 
-class Again(Exception):
+class Restart(Exception):
     """The protocol was amended: the story begins again, and does what is missing."""
 
 
@@ -39,14 +39,14 @@ class Pace:
         self._text: str | Callable[[], str] = ""
         self.until = ""
         """The time at which what waits goes on by itself."""
-        self.woken = False
+        self.is_woken = False
         """Somebody asked, since what waits was last tried, to try it again."""
 
-    def at(self) -> str:
+    def timestamp(self) -> str:
         return workflow.now().astimezone(UTC).isoformat(timespec="seconds")
 
-    def whole(self) -> StateStep:
-        return StateStep(run_id=self.id, at=self.at(), state=self.state)
+    def state_step(self) -> StateStep:
+        return StateStep(run_id=self.id, at=self.timestamp(), state=self.state)
 
     @property
     def id(self) -> str:
@@ -75,17 +75,17 @@ class Pace:
         does not say it.
         """
         self.gate = gate
-        self.until = shown(until) if until else ""
+        self.until = format_time(until) if until else ""
         on = on or gate.replace("_", " ")
         self.show(f"waiting for {on}" if on else "waiting", text)
         try:
             while not ready():
-                left = None if until is None else until - workflow.now()
-                if left is not None and left <= timedelta():
+                remaining = None if until is None else until - workflow.now()
+                if remaining is not None and remaining <= timedelta():
                     return
                 await self.boundary()
                 try:
-                    await workflow.wait_condition(lambda: ready() or self._needs_care(), timeout=left)
+                    await workflow.wait_condition(lambda: ready() or self._needs_care(), timeout=remaining)
                 except TimeoutError:
                     return
         finally:
@@ -94,8 +94,8 @@ class Pace:
     async def wait_for_model(self, text: str, until: datetime | None = None, *, on: str = "") -> None:
         """Wait for a model, or the source `on`, that is down, until it is asked again."""
         until = until or workflow.now() + RETRY
-        text = f"{text}; asked again at {shown(until)}"
-        await self.wait_at("model", text, lambda: self.woken or self.state.closed, until, on=on)
+        text = f"{text}; asked again at {format_time(until)}"
+        await self.wait_at("model", text, lambda: self.is_woken or self.state.closed, until, on=on)
 
     def _needs_care(self) -> bool:
         state = self.state
@@ -121,7 +121,7 @@ class Pace:
         if len(self.state.pending) >= MAX_PENDING:
             await self.keep()
         if self.state.touched:
-            raise Again
+            raise Restart
         if self._history_is_long():
             await self.keep()
             await workflow.wait_condition(workflow.all_handlers_finished)

@@ -23,7 +23,7 @@ from activities.review.decisions import OPEN, Decision, ScreenedStage, Stage
 from activities.review.state import Course, Data, ToolUse, Unit, study_key
 from activities.review.steps import ReadDone, ReadStep
 from activities.review_activity import ReviewActivities
-from workflows.review.pace import Pace, shown
+from workflows.review.pace import Pace, format_time
 from workflows.review.searching import RECORDS_A_CALL
 from workflows.review.types import ReviewGate
 from workflows.steps import policy
@@ -59,34 +59,35 @@ class Reading:
         await self.read(stage, lambda: state.units(stage))
         while not state.closed:
             await self._compare()
-            if not self._waits(stage):
+            if not self._open_work(stage):
                 return
             await self.pace.wait_at(
                 GATES[stage],
-                lambda: self._waits(stage),
-                lambda: state.closed or state.studies.unsettled or not self._waits(stage),
+                lambda: self._open_work(stage),
+                lambda: state.closed or state.studies.unsettled or not self._open_work(stage),
             )
 
-    def _waits(self, stage: Stage) -> str:
+    def _open_work(self, stage: Stage) -> str:
         """Say what people have to decide at a stage; empty for nothing."""
         state = self.pace.state
-        left = state.undecided_units(stage, state.units(stage))
-        if not left:
+        units = state.undecided_units(stage, state.units(stage))
+        if not units:
             return ""
         if stage == "titles" or stage == "full_texts":
-            conflicts = sum(state.marks(stage).state(number) == "conflict" for number, _ in left)
+            conflicts = sum(state.marks(stage).state(number) == "conflict" for number, _ in units)
             works = stage.replace("_", " ")
-            own = f"screeners decide on {works}: {len(left) - conflicts}"
-            other = f"another person decides on conflicts of {works}: {conflicts}"
+            for_screeners = f"screeners decide on {works}: {len(units) - conflicts}"
+            for_others = f"another person decides on conflicts of {works}: {conflicts}"
             if not conflicts:
-                return own
-            return other if conflicts == len(left) else f"{own}; {other}"
+                return for_screeners
+            return for_others if conflicts == len(units) else f"{for_screeners}; {for_others}"
         if stage == "bias":
-            return f"a person assesses the risk of bias of {counted(len(left), 'result')}"
-        unread = sum(None in state.studies.of(number) for number, _ in left)
-        differ = sum(len(state.studies.pending.get(number, ())) for number, _ in left)
-        read = f"people extract the data of {counted(unread, 'study', 'studies')}"
-        return read if unread else f"extractors differ on {counted(differ, 'field')}"
+            return f"a person assesses the risk of bias of {counted(len(units), 'result')}"
+        unread = sum(None in state.studies.of(number) for number, _ in units)
+        differ = sum(len(state.studies.pending.get(number, ())) for number, _ in units)
+        if unread:
+            return f"people extract the data of {counted(unread, 'study', 'studies')}"
+        return f"extractors differ on {counted(differ, 'field')}"
 
     async def _compare(self) -> None:
         """Compare the extractions of each study, and apply what people decided on fields."""
@@ -94,12 +95,12 @@ class Reading:
         while studies.unsettled:
             await self.pace.boundary()
             studies.unsettled = False
-            done = await workflow.execute_activity_method(
+            fields = await workflow.execute_activity_method(
                 ReviewActivities.settle_fields,
-                self.pace.whole(),
+                self.pace.state_step(),
                 **policy.internal_step("compare the extractions"),
             )
-            studies.pending, studies.silent = {**done.pending}, done.silent
+            studies.pending, studies.silent = {**fields.pending}, fields.silent
             state.changes += 1
 
     async def read(self, stage: Stage, units: Callable[[], Sequence[Unit]]) -> None:
@@ -107,14 +108,14 @@ class Reading:
         state = self.pace.state
         while True:
             await self.pace.boundary()
-            left = list(self._steps(stage, units()))
-            if not left or state.closed:
+            steps = list(self._steps(stage, units()))
+            if not steps or state.closed:
                 return
-            works = counted(len({n for step in left for n in step.numbers}), "work")
+            works = counted(len({n for step in steps for n in step.numbers}), "work")
             self.pace.show(stage.replace("_", " "), f"models read {works}")
             self._away.clear()
-            self.pace.woken = False
-            failures = list(filter(None, await asyncio.gather(*map(self._ask, left))))
+            self.pace.is_woken = False
+            failures = list(filter(None, await asyncio.gather(*map(self._ask, steps))))
             await self.pace.keep()
             if NO_BUDGET in failures:
                 await self.pace.wait_at(
@@ -132,11 +133,12 @@ class Reading:
         """Yield the calls of models that are left: several titles, or one full text, in each."""
         state, studies = self.pace.state, self.pace.state.studies
         size = RECORDS_A_CALL if stage == "titles" else 1
-        models = [(n, one) for n, one in enumerate(state.protocol.screeners) if one.kind == "model"]
-        for place, reader in models[:1] if stage == "bias" else models:
-            left = state.unread_units(stage, place, units)
-            for start in range(0, len(left), size):
-                numbers = tuple(number for number, _ in left[start : start + size])
+        models = state.protocol.models
+        for reader in models[:1] if stage == "bias" else models:
+            place = self.place_of(reader.name)
+            unread = state.unread_units(stage, place, units)
+            for start in range(0, len(unread), size):
+                numbers = tuple(number for number, _ in unread[start : start + size])
                 data = studies.of(numbers[0])[place] if stage == "extraction" else None
                 yield ReadStep(
                     run_id=self.pace.id,
@@ -147,21 +149,21 @@ class Reading:
                     protocol=state.protocol_key,
                     version=state.version,
                     reader=reader.name,
-                    outcome=left[start][1],
+                    outcome=unread[start][1],
                     fields=studies.outdated_fields(data) if data else (),
                     earlier=data.key if data else "",
                     model=state.models[reader.name],
-                    at=self.pace.at(),
+                    at=self.pace.timestamp(),
                 )
 
-    def _take_in(self, step: ReadStep, done: ReadDone) -> None:
+    def _take_in(self, step: ReadStep, answer: ReadDone) -> None:
         state, place, number = self.pace.state, self.place_of(step.reader), step.numbers[0]
         if step.stage == "bias":
-            state.studies.proposed[study_key(number, step.outcome)] = done.key
+            state.studies.proposed[study_key(number, step.outcome)] = answer.key
         elif step.stage == "extraction":
-            self.keep_data(place, number, done.key, step.version)
+            self.keep_data(place, number, answer.key, step.version)
         else:
-            self._take_verdicts(step.stage, place, step, done)
+            self._take_verdicts(step.stage, place, step, answer)
 
     def keep_data(self, place: int, record: int, key: str, version: int = 0) -> None:
         """Keep the data of a study as one extractor read them, by default by the protocol in force."""
@@ -171,9 +173,9 @@ class Reading:
         studies.extracted[record] = (first, data) if place else (data, second)
         studies.unsettled = True
 
-    def _take_verdicts(self, stage: ScreenedStage, place: int, step: ReadStep, done: ReadDone) -> None:
+    def _take_verdicts(self, stage: ScreenedStage, place: int, step: ReadStep, answer: ReadDone) -> None:
         state = self.pace.state
-        letters = dict(zip(step.numbers, done.letters, strict=True))
+        letters = dict(zip(step.numbers, answer.letters, strict=True))
         for number in [number for number, letter in letters.items() if letter == OPEN]:
             key = f"{stage}/{place}/{number}"
             state.unanswered[key] = state.unanswered.get(key, 0) + 1
@@ -186,13 +188,13 @@ class Reading:
                         by=step.reader,
                         verdict="unsure",
                         reason=NO_ANSWER,
-                        at=self.pace.at(),
+                        at=self.pace.timestamp(),
                         protocol=state.version,
-                        model=done.model,
+                        model=answer.model,
                     )
                 )
         state.mark(stage, state.marks(stage).with_screener(place, letters))
-        state.loose += filter(None, (done.key,))
+        state.loose += filter(None, (answer.key,))
 
     async def _ask(self, step: ReadStep) -> str:
         """Make one call when its turn comes; return why it failed, empty where it did not."""
@@ -208,7 +210,7 @@ class Reading:
             return self._away[step.reader][1]
         about = ", ".join(map(str, step.numbers[:3])) + (" ..." if len(step.numbers) > 3 else "")
         try:
-            done = await retry_on_worker_loss(
+            answer = await retry_on_worker_loss(
                 lambda: workflow.execute_activity_method(
                     ReviewActivities.read_for_review,
                     step,
@@ -221,19 +223,19 @@ class Reading:
             if isinstance(pause, float):
                 end = workflow.now() + timedelta(seconds=pause)
                 self._away[step.reader] = end, reason
-                self.pace.show(self.pace.phase, f"{reason}; asked again at {shown(end)}")
+                self.pace.show(self.pace.phase, f"{reason}; asked again at {format_time(end)}")
             return reason
         if "screeners" not in state.touched:  # else who read may be no screener any more
-            self._take_in(step, done)
-        decisions = len(done.letters) - done.letters.count(OPEN) if done.letters else len(step.numbers)
-        name = f"{step.stage}/{step.reader}/{done.model}/{done.prompt}"
-        used = state.tools.get(name) or ToolUse(
-            stage=step.stage, screener=step.reader, model=done.model, prompt=done.prompt
+            self._take_in(step, answer)
+        decisions = len(answer.letters) - answer.letters.count(OPEN) if answer.letters else len(step.numbers)
+        name = f"{step.stage}/{step.reader}/{answer.model}/{answer.prompt}"
+        tool = state.tools.get(name) or ToolUse(
+            stage=step.stage, screener=step.reader, model=answer.model, prompt=answer.prompt
         )
-        state.tools[name] = used.replace(
-            calls=used.calls + 1, decisions=used.decisions + decisions, usage=used.usage + done.usage
+        state.tools[name] = tool.replace(
+            calls=tool.calls + 1, decisions=tool.decisions + decisions, usage=tool.usage + answer.usage
         )
-        state.spent[step.stage] = state.spent.get(step.stage, 0) + (done.usage.cost_microusd or 0)
+        state.spent[step.stage] = state.spent.get(step.stage, 0) + (answer.usage.cost_microusd or 0)
         state.changes += 1
         return ""
 
@@ -249,7 +251,7 @@ class Screening:
         if not state.sampled and state.total:
             state.sample = await workflow.execute_activity_method(
                 ReviewActivities.draw_review_sample,
-                self.pace.whole(),
+                self.pace.state_step(),
                 **policy.internal_step("the sample that a person labels"),
             )
             state.sampled = True
@@ -284,13 +286,13 @@ class Screening:
         """Choose the next round, or state the recall of screening that has ended again."""
         state = self.pace.state
         self.pace.show("screening", "the order in which records are read is learnt from the decisions")
-        planned = await workflow.execute_activity_method(
+        plan = await workflow.execute_activity_method(
             ReviewActivities.plan_screening,
-            self.pace.whole(),
+            self.pace.state_step(),
             **policy.internal_step(f"round {course.number + 1}"),
         )
-        state.course = planned.course
-        state.titles = state.titles.with_confirmations(planned.course.drawn)
-        if planned.order:
-            state.orders.append(planned.order)
+        state.course = plan.course
+        state.titles = state.titles.with_confirmations(plan.course.drawn)
+        if plan.order:
+            state.orders.append(plan.order)
         await self.pace.keep()

@@ -47,7 +47,7 @@ class Searching:
                 state.counted[origin] = row.hits if row.status in ("ok", "empty") else -1
         expected = sum(min(max(hits, 0), 200) for hits in state.counted.values())
         expected += sum(file.records for file in state.files)
-        state.estimate = estimated(state, expected)
+        state.estimate = estimate_text(state, expected)
 
     async def search(self) -> None:
         """Make each search that was not made, and take in each file that was not."""
@@ -62,7 +62,7 @@ class Searching:
                 await self.pace.boundary()
                 self.pace.show("searching", f"takes in {file.name}")
                 hits = file.records + file.set_aside
-                row = SearchRow(origin=file.name, source="file", at=self.pace.at(), hits=hits)
+                row = SearchRow(origin=file.name, source="file", at=self.pace.timestamp(), hits=hits)
                 step = AddRecords(run_id=self.pace.id, origin=file.name, blob=file.blob)
                 await self._take_in(row.replace(set_aside=file.set_aside), step)
         while state.to_part:
@@ -75,31 +75,32 @@ class Searching:
     async def search_again(self) -> None:
         """Make every search again; what brings nothing new is no change of what a report rests on."""
         for source in self.pace.state.protocol.sources:
-            await self.add_search(source, again=True)
+            await self.add_search(source, is_repeat=True)
 
-    async def add_search(self, query: SourceQuery, *, again: bool = False) -> None:
+    async def add_search(self, query: SourceQuery, *, is_repeat: bool = False) -> None:
         """Make a search; a source that is down is asked again."""
         while True:
             self.pace.show("searching", f"searches {query.source}")
-            self.pace.woken = False
+            self.pace.is_woken = False
             row, step = await self._ask(query, query.limit)
             if row.status not in DOWN or self.pace.state.closed:
                 break
-            why = f"{query.source} does not answer ({row.detail})"
-            await self.pace.wait_for_model(why, on=query.source)
-        await self._take_in(row, step, again=again)
+            text = f"{query.source} does not answer ({row.detail})"
+            await self.pace.wait_for_model(text, on=query.source)
+        await self._take_in(row, step, is_repeat=is_repeat)
 
-    async def _take_in(self, row: SearchRow, step: AddRecords | None, *, again: bool = False) -> None:
+    async def _take_in(self, row: SearchRow, step: AddRecords | None, *, is_repeat: bool = False) -> None:
         """Add what a search or a file gave, and note it."""
         if step is not None:
-            added = await self._add(step)
-            row = row.replace(records=len(step.refs) or added.given, new=added.new)
-            self.pace.state.changes += bool(added.new) or not again
+            result = await self._add(step)
+            row = row.replace(records=len(step.refs) or result.given, new=result.new)
+            self.pace.state.changes += bool(result.new) or not is_repeat
         self.pace.state.searches.append(row)
 
     async def _ask(self, query: SourceQuery, limit: int) -> tuple[SearchRow, AddRecords | None]:
         """Return a search as a row, however it ends, and what it gave."""
-        row = SearchRow(origin=origin_of(query), source=query.source, query=query.query, at=self.pace.at())
+        at = self.pace.timestamp()
+        row = SearchRow(origin=origin_of(query), source=query.source, query=query.query, at=at)
         task = SearchTask(
             run_id=self.pace.id,
             source=query.source,
@@ -134,22 +135,22 @@ class Searching:
 
     async def _add(self, step: AddRecords) -> Added:
         state = self.pace.state
-        added = await workflow.execute_activity_method(
+        result = await workflow.execute_activity_method(
             ReviewActivities.add_review_records,
             step.replace(records=state.records),
             **policy.internal_step(f"records of {policy.shorten(step.origin, 40)}"),
         )
-        state.records = added.records
-        state.titles = state.titles.with_total(added.total)
-        state.full_texts = state.full_texts.with_total(added.total)
-        return added
+        state.records = result.records
+        state.titles = state.titles.with_total(result.total)
+        state.full_texts = state.full_texts.with_total(result.total)
+        return result
 
 
 def origin_of(query: SourceQuery) -> str:
     return f"{query.source}: {query.query}"
 
 
-def estimated(state: ReviewState, records: int) -> str:
+def estimate_text(state: ReviewState, records: int) -> str:
     """Word records, calls and their price by the models' prices.
 
     Records of a search are counted before copies are merged, so that it is rather too much.
@@ -158,11 +159,11 @@ def estimated(state: ReviewState, records: int) -> str:
     if not models:
         return f"{counted(records, 'record')} for two people; no model is asked"
     calls = math.ceil(records / RECORDS_A_CALL)
-    into, out = calls * CALL_TOKENS + records * RECORD_TOKENS, records * DECISION_TOKENS
+    tokens_in, tokens_out = calls * CALL_TOKENS + records * RECORD_TOKENS, records * DECISION_TOKENS
     prices = [state.prices.get(model.model) for model in models]
-    allowance = Allowance(input_tokens=into, output_tokens=out)
+    allowance = Allowance(input_tokens=tokens_in, output_tokens=tokens_out)
     dollars = sum(worst_cost(allowance, price) for price in prices) / 1e6
     cost = f"about ${dollars:,.2f}" if all(prices) else "of unknown price"
-    tokens = round((into + out) * len(models) / 1000)
+    tokens = round((tokens_in + tokens_out) * len(models) / 1000)
     text = f"{counted(records, 'record')}, {counted(calls * len(models), 'call')} of models, "
     return text + f"{tokens:,} thousand tokens, {cost}, where all are read"

@@ -21,7 +21,7 @@ A_FETCH = 20
 FETCH_SECONDS = 900.0
 
 
-def brief(ref: EvidenceRef) -> EvidenceRef:
+def trimmed(ref: EvidenceRef) -> EvidenceRef:
     """Drop from a reference what finds and merges a record: a review holds one for each full text."""
     return ref.replace(sections=(), queries=(), fingerprint="", figures="", first_author="")
 
@@ -47,19 +47,19 @@ class FullTexts:
 
     async def _fetch(self) -> None:
         state = self.pace.state
-        left = [number for number in state.sought_records() if number not in state.got]
-        while left:
-            batch, left = left[:A_FETCH], left[A_FETCH:]
+        numbers = [number for number in state.sought_records() if number not in state.got]
+        while numbers:
+            batch, numbers = numbers[:A_FETCH], numbers[A_FETCH:]
             await self.pace.boundary()
             self.pace.show("full texts", f"looks for {counted(len(batch), 'full text')}")
-            looked_up = await workflow.execute_activity_method(
+            records = await workflow.execute_activity_method(
                 ReviewActivities.look_up_records,
                 RecordsStep(run_id=self.pace.id, records=state.records, numbers=tuple(batch)),
                 **policy.internal_step(f"{len(batch)} records"),
             )
-            refs = dict(zip(batch, looked_up, strict=True))
-            wanted = [ref for ref in refs.values() if not ref.full_text]
-            texts = await self._read_in_full(wanted)
+            refs = dict(zip(batch, records, strict=True))
+            without_text = [ref for ref in refs.values() if not ref.full_text]
+            texts = await self._read_in_full(without_text)
             for number, ref in refs.items():
                 text = ref if ref.full_text else texts.get(ref.evidence_id)
                 if not state.got.setdefault(number, "") and text is not None:  # else a person has provided it
@@ -72,21 +72,21 @@ class FullTexts:
         ways: tuple[Way, ...] = ("europepmc", "open_address")
         ways = (*ways, "unpaywall") if self.pace.state.unpaywall else ways
         try:
-            done = await workflow.execute_activity_method(
+            answer = await workflow.execute_activity_method(
                 FullTextActivities.read_in_full,
                 ReadInFull(run_id=self.pace.id, evidence=tuple(refs), ways=ways),
                 **policy.look_up(FETCH_SECONDS, f"full texts of {len(refs)} works"),
             )
         except ActivityError:
             return {}  # they are asked of a person
-        return {ref.evidence_id: ref for ref in done.evidence}
+        return {ref.evidence_id: ref for ref in answer.evidence}
 
     def keep(self, number: int, ref: EvidenceRef | None) -> None:
         """Keep the full text of a record, or count it as not retrieved."""
         state = self.pace.state
         state.got[number] = "got" if ref else "not_retrieved"
         if ref:
-            state.studies.texts[number] = brief(ref)
+            state.studies.texts[number] = trimmed(ref)
         state.changes += 1
 
     def give_up(self) -> None:

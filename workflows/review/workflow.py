@@ -23,7 +23,7 @@ from activities.review.results import ReviewReport
 from activities.review.steps import TellStep
 from activities.review_activity import ReviewActivities
 from workflows.review.messages import ReviewMessages
-from workflows.review.pace import Again, Pace, shown
+from workflows.review.pace import Pace, Restart, format_time
 from workflows.review.reading import Reading, Screening
 from workflows.review.searching import Searching
 from workflows.review.texts import FullTexts
@@ -75,7 +75,7 @@ class SystematicReview(ReviewMessages):
                     await self._publish()
                 if await self._end():
                     return
-            except Again:
+            except Restart:
                 await self._apply_amendment()
 
     async def _prepare(self) -> None:
@@ -87,21 +87,21 @@ class SystematicReview(ReviewMessages):
         ):
             return
         self.pace.show("preparing", "asks which models and sources there are")
-        named = {
+        models = {
             model.name: ModelChoice(backend="openai", model=model.model)
             for model in protocol.models
             if model.model
         }
-        prepared: Prepared = await workflow.execute_activity_method(
+        offer: Prepared = await workflow.execute_activity_method(
             PrepareActivities.prepare,
-            PrepareInput(profile="general", sources=sources, models=named),
+            PrepareInput(profile="general", sources=sources, models=models),
             **policy.internal_step("what this worker offers"),
         )
-        default = prepared.models["default"]
-        state.models = {model.name: prepared.models.get(model.name, default) for model in protocol.models}
-        state.prices = {**prepared.prices}
-        state.unpaywall = prepared.unpaywall
-        state.queues = {source.info.name: source.info.queue for source in prepared.sources}
+        default = offer.models["default"]
+        state.models = {model.name: offer.models.get(model.name, default) for model in protocol.models}
+        state.prices = {**offer.prices}
+        state.unpaywall = offer.unpaywall
+        state.queues = {source.info.name: source.info.queue for source in offer.sources}
 
     async def _approve_protocol(self) -> None:
         """Say what the searches would find and what it would cost, and wait for a person."""
@@ -122,13 +122,13 @@ class SystematicReview(ReviewMessages):
             state.course = None
         if any(key == "question" or key.startswith("criteria") for key in keys) and state.total:
             self.pace.show("amending", "looks for the decisions that rest on what was amended")
-            done = await workflow.execute_activity_method(
+            result = await workflow.execute_activity_method(
                 ReviewActivities.find_touched_decisions,
-                self.pace.whole(),
+                self.pace.state_step(),
                 **policy.internal_step("what rests on the amendment"),
             )
-            state.titles, state.full_texts = done.titles, done.full_texts
-            state.again += done.again
+            state.titles, state.full_texts = result.titles, result.full_texts
+            state.again += result.again
             state.course = None
         if "screeners" in keys:
             state.course = None
@@ -141,7 +141,7 @@ class SystematicReview(ReviewMessages):
         changes = state.changes
         state.report = await workflow.execute_activity_method(
             ReviewActivities.publish_review,
-            self.pace.whole(),
+            self.pace.state_step(),
             **policy.internal_step("the report"),
         )
         state.published, state.reports = changes, state.reports + 1
@@ -167,7 +167,7 @@ class SystematicReview(ReviewMessages):
         """
         state, living = self.state, self.state.protocol.living
 
-        def changed() -> bool:
+        def has_changed() -> bool:
             return state.changes != state.published or bool(state.to_part) or state.restate
 
         if not state.report_by:
@@ -175,21 +175,21 @@ class SystematicReview(ReviewMessages):
                 "report",
                 "the report waits for approval; decisions can be overruled"
                 + (f"; what changed could not be told: {state.untold}" if state.untold else ""),
-                lambda: bool(state.report_by) or changed(),
+                lambda: bool(state.report_by) or has_changed(),
             )
-        if changed():
+        if has_changed():
             state.report_by = ""
             return False
         state.released = True
         if living is None:
             return True
         until = workflow.now() + timedelta(days=living.every_days)
-        self.pace.woken = False
+        self.pace.is_woken = False
         state.next_search = until.isoformat(timespec="minutes")
         await self.pace.wait_at(
-            "", f"searches again at {shown(until)}", lambda: changed() or self.pace.woken, until
+            "", f"searches again at {format_time(until)}", lambda: has_changed() or self.pace.is_woken, until
         )
-        if not changed():
+        if not has_changed():
             await self.searching.search_again()
         state.report_by = state.report_by if state.changes == state.published else ""
         return False
