@@ -58,10 +58,10 @@ def verb(
 def command_of(act: Act) -> None:
     """Declare the command of an act: its arguments, options and flags are those of its method."""
     options: list[Option] = []
-    pairs = [name for name in act.arguments if (about := act.about(name)) and about.title]
+    pairs = [name for name in act.arguments if (info := act.field_info(name)) and info.title]
     for name, parameter in act.arguments.items():
-        about, is_required = act.about(name), parameter.default is parameter.empty
-        flag, text = f"--{name.replace('_', '-')}", about.description if about else ""
+        info, is_required = act.field_info(name), parameter.default is parameter.empty
+        flag, text = f"--{name.replace('_', '-')}", info.description if info else ""
         if name == "by":
             options.append(PERSON if is_required else BY)
         elif name in act.files:
@@ -70,10 +70,10 @@ def command_of(act: Act) -> None:
             options.append(click.option(flag, type=click.IntRange(min=0), metavar="N", help=text))
         elif name == "record":
             options.append(click.argument("record", type=click.IntRange(min=0)))
-        elif about and about.title and parameter.kind is parameter.KEYWORD_ONLY:
-            options.append(click.option(flag, multiple=True, metavar=about.title, help=text))
-        elif about and about.title:
-            words = f"{about.title}..." if is_required else f"[{about.title}]..."
+        elif info and info.title and parameter.kind is parameter.KEYWORD_ONLY:
+            options.append(click.option(flag, multiple=True, metavar=info.title, help=text))
+        elif info and info.title:
+            words = f"{info.title}..." if is_required else f"[{info.title}]..."
             options.append(click.argument(name, nargs=-1, required=is_required, metavar=words))
         elif get_origin(act.types[name]) is Literal:
             options.append(click.argument(name, metavar=name.upper(), type=Name(get_args(act.types[name]))))
@@ -89,7 +89,7 @@ def command_of(act: Act) -> None:
     async def do(target: "Review", **values: Any) -> None:  # noqa: ANN401 - what click has read
         from client.run import actor
 
-        values |= {name: _pairs(values[name]) for name in pairs}
+        values |= {name: _read_pairs(values[name]) for name in pairs}
         for line in (await act.do(target, values, actor(values.get("by")))).splitlines():
             print_text(plain(line))
 
@@ -108,12 +108,12 @@ for _act in ACTS.values():
 @on_client
 async def draft(client: "Determinator", question: str, output: Path | None, empty: bool) -> None:
     """Write a protocol for a question: drafted by the connected model, or a template without one."""
-    from client.reviews.drafting import drafted
+    from client.reviews.drafting import draft_protocol
 
     path = output or Path("protocol.toml")
     if path.exists():
         raise BadInput(f"{path} is there already; name another file with --output")
-    text, author = await drafted(client.settings, question, empty=empty)
+    text, author = await draft_protocol(client.settings, question, empty=empty)
     path.write_text(text, encoding="utf-8")
     print_text(f"{path}: {author}")
     say(f"read and change it, then `determinator review start {path}`")
@@ -220,7 +220,7 @@ def lines_of_task(task: "Task") -> Iterator[tuple[int, str]]:
                 yield 2, f"{field.id} {field.label} open"
 
 
-def _pairs(texts: Iterable[str]) -> Mapping[str, str]:
+def _read_pairs(texts: Iterable[str]) -> Mapping[str, str]:
     pairs = {}
     for text in texts:
         name, sign, value = text.partition("=")

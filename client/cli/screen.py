@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from client.reviews.review import Review
     from workflows.review.types import ReviewProgress
 
-SCREENED = ("label", "screen", "conflict")
+SCREENING_KINDS = ("label", "screen", "conflict")
 KEYS = "i include, e exclude, u unsure, backspace: the one before, j: jump, q: leave"
 GATES = {"extract": "extraction", "field": "extraction", "bias": "bias", "text": "full_texts"}
 """Kind of a task that is no screening -> the gate whose commands do it."""
@@ -72,7 +72,7 @@ async def jump(target: "Review", task: Task) -> Task | None:
 
 async def next_record(target: "Review", by: str) -> Task | None:
     progress, tasks = await target.tasks_soon(by)
-    if tasks and tasks[0].kind in SCREENED:
+    if tasks and tasks[0].kind in SCREENING_KINDS:
         return tasks[0]
     gate = GATES[tasks[0].kind] if tasks else progress.gate
     say(f"nothing to screen for {by}. {progress_line(progress)}{next_commands(gate, target.id)}")
@@ -113,7 +113,7 @@ async def send_decision(target: "Review", task: Task, key: str, by: str, criteri
 def show_record(task: Task) -> None:
     work = task.work
     waits_for = f", {counted(task.left, 'record')} left" if task.left else ""
-    say(f"\n[{task.record}] {task.asked}{waits_for}")
+    say(f"\n[{task.record}] {task.request}{waits_for}")
     print_text(plain(work.title))
     facts = [", ".join(work.authors[:3]), work.venue or "", str(work.year or "")]
     say(plain("; ".join(filter(None, facts))))

@@ -20,7 +20,7 @@ from client.failures import BadInput, faults_of
 from client.reviews.review import Review
 
 Name = Annotated[str, Field(pattern=r"\S", max_length=80, description="Who decides")]
-BECAME = {"open": "open, the other screener decides", "conflict": "in conflict, a person decides"}
+STATE_TEXTS = {"open": "open, the other screener decides", "conflict": "in conflict, a person decides"}
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "protocol": ("approve",),
     "labels": ("screen --by NAME",),
@@ -61,7 +61,7 @@ class Act:
         rows = inspect.signature(self.method).parameters
         return {name: parameter for name, parameter in rows.items() if name != "self"}
 
-    def about(self, name: str) -> FieldInfo | None:
+    def field_info(self, name: str) -> FieldInfo | None:
         """Return what is declared of an argument beside its type."""
         return next(iter(getattr(self.types[name], "__metadata__", ())), None)
 
@@ -95,17 +95,17 @@ class Act:
             if not by:
                 raise BadInput("say who decides: `by`")
             values["by"] = by
-        made = await self.method(review, **values)
+        result = await self.method(review, **values)
         if callable(self.reply):
-            return self.reply(made)
-        became = BECAME.get(str(made), str(made).replace("_", " "))
-        return self.reply.format(review=review.id, made=became, **values)
+            return self.reply(result)
+        text = STATE_TEXTS.get(str(result), str(result).replace("_", " "))
+        return self.reply.format(review=review.id, made=text, **values)
 
 
-def _judged(made: BiasAssessment | None) -> str:
-    if made is None:
+def _describe_assessment(assessment: BiasAssessment | None) -> str:
+    if assessment is None:
         return "no tool is applied to it"
-    rows = (*made.judgements(), ("Overall", made.overall))
+    rows = (*assessment.judgements(), ("Overall", assessment.overall))
     return "\n".join(f"{title}: {JUDGEMENT_NAMES[judgement]}" for title, judgement in rows)
 
 
@@ -120,7 +120,7 @@ ACTS: Mapping[str, Act] = {
         Act("part", Review.part, "it becomes a record of its own at the next step"),
         Act("field", Review.decide_field, "record {record}, {field}: {value}"),
         Act("extract", Review.extract, "record {record}: {made}"),
-        Act("assess", Review.assess, _judged),
+        Act("assess", Review.assess, _describe_assessment),
         Act("pause", Review.pause, "{review} pauses at its next step"),
         Act("resume", Review.resume, "{review} goes on"),
         Act("finish", Review.finish, "{review} ends screening"),

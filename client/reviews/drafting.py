@@ -52,7 +52,7 @@ EMPTY = {
 """A template, in whose place a draft stands."""
 
 
-def unfilled(protocol: Protocol) -> list[str]:
+def unfilled_keys(protocol: Protocol) -> list[str]:
     """Name the keys of a protocol that hold the words of the template."""
     template = DraftAnswer.model_validate(EMPTY)
     words = {template.population, template.intervention}
@@ -85,7 +85,7 @@ class DraftAnswer(Loose):
     queries: list[QueryAnswer] = limits(items=4, default_factory=list)
 
 
-async def drafted(settings: Settings, question: str, *, empty: bool = False) -> tuple[str, str]:
+async def draft_protocol(settings: Settings, question: str, *, empty: bool = False) -> tuple[str, str]:
     """Return the text of a protocol file, and who wrote it. Raises ModelError."""
     choice = settings.model_choices()["default"]
     if empty or choice.backend == "extractive":
@@ -95,7 +95,7 @@ async def drafted(settings: Settings, question: str, *, empty: bool = False) -> 
 
     model = OpenAIModel(settings, EvidenceStore.at(settings.evidence_url))
     try:
-        answer, done = await model.ask(
+        answer, completion = await model.ask(
             choice,
             system=SYSTEM,
             user=f"Question: {question}\n\nDraft the protocol. Answer with JSON.",
@@ -107,7 +107,7 @@ async def drafted(settings: Settings, question: str, *, empty: bool = False) -> 
     finally:
         await model.aclose()
     text = protocol_text(question, answer, {"model": "model", "person": "person"})
-    return text, f"drafted by {done.model}"
+    return text, f"drafted by {completion.model}"
 
 
 def protocol_text(question: str, answer: DraftAnswer, screeners: Mapping[str, str]) -> str:
@@ -116,20 +116,20 @@ def protocol_text(question: str, answer: DraftAnswer, screeners: Mapping[str, st
     What the draft lacks stands in capitals.
     """
     queries = [row.model_dump() for row in answer.queries if row.source in SOURCES and row.query.strip()]
-    drafted = {name: value for name, value in (answer.model_dump() | {"queries": queries}).items() if value}
-    whole = DraftAnswer.model_validate(EMPTY | {"title": question} | drafted)
-    texts = {name: line(getattr(whole, name), 400) for name in ("population", "intervention", "comparator")}
-    every = {name: lines(getattr(whole, name), 12) for name in ("outcomes", "designs")}
+    values = {name: value for name, value in (answer.model_dump() | {"queries": queries}).items() if value}
+    draft = DraftAnswer.model_validate(EMPTY | {"title": question} | values)
+    texts = {name: line(getattr(draft, name), 400) for name in ("population", "intervention", "comparator")}
+    lists = {name: lines(getattr(draft, name), 12) for name in ("outcomes", "designs")}
     rows = [
         "# The protocol of a systematic review. `determinator review start FILE` starts it.",
-        *_table("", title=line(whole.title, 200)),
-        *_table("[question]", **texts, **every),
+        *_table("", title=line(draft.title, 200)),
+        *_table("[question]", **texts, **lists),
     ]
     for letter, kind in (("I", "include"), ("E", "exclude")):
-        rules = [line(rule.text, 400) for rule in whole.criteria if rule.kind == kind and rule.text.strip()]
+        rules = [line(rule.text, 400) for rule in draft.criteria if rule.kind == kind and rule.text.strip()]
         for number, text in enumerate(dict.fromkeys(rules), start=1):
             rows += _table("[[criteria]]", id=f"{letter}{number}", kind=kind, text=text)
-    for row in whole.queries:
+    for row in draft.queries:
         rows += _table("[[sources]]", source=row.source, query=line(row.query, 2_000))
     rows.append("\n# Two screeners decide independently; a person decides where they differ.")
     for name, kind in screeners.items():

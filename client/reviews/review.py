@@ -51,7 +51,7 @@ START_SECONDS = 60.0
 """How long a review is asked again whose worker is being started."""
 M = TypeVar("M", bound=BaseModel)
 Number = Annotated[int, Field(ge=0)]
-Settled = Literal["include", "exclude"]
+FinalVerdict = Literal["include", "exclude"]
 CriterionId = Annotated[str, Field(description="The criterion that it rests on.")]
 OfFullText = Annotated[bool, Field(description="Of full texts, not of titles and abstracts.")]
 Label = Annotated[bool, Field(description="Label a record of the random sample.")]
@@ -62,7 +62,7 @@ Quotes = Annotated[
     Mapping[str, str], Field(title="FIELD=WORDS", description="Words of the full text that state a value.")
 ]
 Texts = Annotated[Path | None, Field(description="Their folder, or a file.")]
-OneRecord = Annotated[int | None, Field(ge=0, description="The file is the text of this record.")]
+RecordOfText = Annotated[int | None, Field(ge=0, description="The file is the text of this record.")]
 NoText = Annotated[bool, Field(description="With --record: its full text cannot be retrieved.")]
 Answers = Annotated[Mapping[str, str], Field(title="QUESTION=ANSWER")]
 NONE: Mapping[str, str] = {}
@@ -97,23 +97,23 @@ class Review:
 
     async def progress(self) -> ReviewProgress:
         """Where it stands, and whom it waits for."""
-        return await self._asked("progress", ReviewProgress)
+        return await self._query("progress", ReviewProgress)
 
     async def at_rest(self, seconds: float = 30.0) -> ReviewProgress:
         """Where it stands once none of its own steps is under way, or after some time."""
-        seen = await self.progress()
-        while not seen.rests and seconds > 0:
+        progress = await self.progress()
+        while not progress.rests and seconds > 0:
             await asyncio.sleep(POLL_SECONDS)
             seconds -= POLL_SECONDS
-            seen = await self.progress()
-        return seen
+            progress = await self.progress()
+        return progress
 
     async def status(self, by: str = "", most: int = 10) -> ReviewStatus:
         """Where it stands, with what waits for a person next; where none is named, for anybody."""
-        seen = await self.progress()  # first: a worker that is started again may end the review
+        progress = await self.progress()  # first: a worker that is started again may end the review
         status = (await self.row()).status
         tasks = tuple(await self.tasks(by, most))
-        return ReviewStatus(**dict(seen), review=self.id, status=status, tasks=tasks)
+        return ReviewStatus(**dict(progress), review=self.id, status=status, tasks=tasks)
 
     async def may_open(self, user: str) -> bool:
         """Say whether a user started the review, or is named by its protocol as who screens or decides."""
@@ -123,9 +123,9 @@ class Review:
     async def view(self) -> ReviewState:
         """Its whole state. What others decided is in it: a surface that shows records to a screener goes by
         `tasks`."""
-        return await self._asked("view", ReviewState)
+        return await self._query("view", ReviewState)
 
-    async def _asked(self, name: str, kind: type[M]) -> M:
+    async def _query(self, name: str, kind: type[M]) -> M:
         """Query it; wait for a worker of this machine that is being started. Raises NoAnswer, NoSuchRun."""
 
         async def ask() -> M:
@@ -143,31 +143,31 @@ class Review:
     ) -> list[Decision]:
         """Every decision, or those on some records, oldest first."""
         view = view or await self.view()
-        pending = [made for made in view.pending if records is None or made.record in records]
+        pending = [decision for decision in view.pending if records is None or decision.record in records]
         return [*await self.archive.log((*view.log, *view.loose), records), *pending]
 
     async def tasks(self, by: str = "", most: int = 20) -> list[Task]:
         """Return what waits for a person next; where none is named, what anybody may decide on."""
         view = await self.view()
-        ordered = view.orders and view.place_of(by) is not None
-        order = await self.archive.numbers(view.orders[-1]) if ordered else []
-        waiting = list(view.tasks_of(by, order))
-        chosen = waiting[:most]
-        differ = {row.record for row in chosen if row.kind == "conflict"}
-        made = latest_decisions(await self.decisions(view, differ) if differ else ())
-        left = range(len(waiting), 0, -1)
+        is_ordered = view.orders and view.place_of(by) is not None
+        order = await self.archive.numbers(view.orders[-1]) if is_ordered else []
+        tasks = list(view.tasks_of(by, order))
+        keys = tasks[:most]
+        conflicts = {row.record for row in keys if row.kind == "conflict"}
+        decisions = latest_decisions(await self.decisions(view, conflicts) if conflicts else ())
+        left = range(len(tasks), 0, -1)
         return [
-            await task_of(self.archive, view, row, by, count, made)
-            for row, count in zip(chosen, left, strict=False)
+            await task_of(self.archive, view, row, by, count, decisions)
+            for row, count in zip(keys, left, strict=False)
         ]
 
     async def tasks_soon(self, by: str = "", most: int = 1) -> tuple[ReviewProgress, list[Task]]:
         """Return what waits for a person, once the review has done its step where nothing did."""
         for seconds in (0.0, STEP_SECONDS):
-            seen = await self.at_rest(seconds)
+            progress = await self.at_rest(seconds)
             if tasks := await self.tasks(by, most):
                 break
-        return seen, tasks
+        return progress, tasks
 
     async def task(self, number: int, kind: TaskKind, stage: ScreenedStage, by: str = "") -> Task:
         """Return a record by its number, or its full text, to decide on it again. Raises BadInput."""
@@ -175,12 +175,12 @@ class Review:
 
     async def approve(self, gate: str | None = None, *, by: str | None = None) -> str:
         """Approve what waits: the protocol, missing full texts as missing, or the report, which ends it."""
-        seen = await self.at_rest()
-        waits = seen.gate
-        if waits not in ("protocol", "report", "full_texts") or (gate and gate != waits):
-            raise BadInput(f"{self.id} waits for no approval: {seen.text or seen.phase}")
-        await self._signal("approve", {"by": actor(by), "gate": waits})
-        return waits
+        progress = await self.at_rest()
+        open_gate = progress.gate
+        if open_gate not in ("protocol", "report", "full_texts") or (gate and gate != open_gate):
+            raise BadInput(f"{self.id} waits for no approval: {progress.text or progress.phase}")
+        await self._signal("approve", {"by": actor(by), "gate": open_gate})
+        return open_gate
 
     async def pause(self) -> None:
         """Pause a review at its next step."""
@@ -211,16 +211,16 @@ class Review:
     ) -> str:
         """Decide on one record: as a screener, or on a conflict."""
         part: Part = "label" if label else "screener"
-        more = {"verdict": verdict, "criterion": criterion, "reason": reason}
-        return await self._decide(record, "full_texts" if full_texts else "titles", part, by, **more)
+        fields = {"verdict": verdict, "criterion": criterion, "reason": reason}
+        return await self._decide(record, "full_texts" if full_texts else "titles", part, by, **fields)
 
-    async def _decide(self, record: int, stage: Stage, part: Part, by: str, **more: object) -> str:
-        return await self.send("decide", Decision, record=record, stage=stage, part=part, by=by, **more)
+    async def _decide(self, record: int, stage: Stage, part: Part, by: str, **fields: object) -> str:
+        return await self.send("decide", Decision, record=record, stage=stage, part=part, by=by, **fields)
 
     async def overrule(
         self,
         record: Number,
-        verdict: Settled,
+        verdict: FinalVerdict,
         *,
         by: str,
         reason: Annotated[str, Field(min_length=1)],
@@ -228,8 +228,8 @@ class Review:
         full_texts: OfFullText = False,
     ) -> str:
         """Overrule what was decided on a record; what rests on it is made again."""
-        more = {"verdict": verdict, "criterion": criterion, "reason": reason}
-        return await self._decide(record, "full_texts" if full_texts else "titles", "word", by, **more)
+        fields = {"verdict": verdict, "criterion": criterion, "reason": reason}
+        return await self._decide(record, "full_texts" if full_texts else "titles", "word", by, **fields)
 
     async def amend(
         self, protocol: Path, *, by: str | None = None, reason: Annotated[str, Field(min_length=1)]
@@ -237,19 +237,17 @@ class Review:
         """Change the protocol to that of a file: a new version; what rests on the change is made again."""
         from client.reviews.start import read_all
 
-        read, key, files = await read_all(self.archive, protocol)
-        values = {"protocol": read, "protocol_key": key, "files": files}
+        new_protocol, key, files = await read_all(self.archive, protocol)
+        values = {"protocol": new_protocol, "protocol_key": key, "files": files}
         return await self.send("amend", Amend, by=actor(by), reason=reason, **values)
 
     async def part(self, key: str, *, by: str) -> None:
         """Make a record that was merged with another one a record of its own; merged.csv has its key."""
         copies = (await self.records()).copies
-        fitting = [copy.ref.blob for copy in copies if key in (copy.ref.blob, copy.ref.evidence_id)]
-        if len(fitting) != 1:
-            raise BadInput(
-                f"{key[:80]} names {len(fitting)} merged copies; `export` lists them in merged.csv"
-            )
-        await self.send("part", PartCopy, by=by, blob=fitting[0])
+        blobs = [copy.ref.blob for copy in copies if key in (copy.ref.blob, copy.ref.evidence_id)]
+        if len(blobs) != 1:
+            raise BadInput(f"{key[:80]} names {len(blobs)} merged copies; `export` lists them in merged.csv")
+        await self.send("part", PartCopy, by=by, blob=blobs[0])
 
     # full texts and studies
 
@@ -258,7 +256,7 @@ class Review:
         path: Texts = None,
         *,
         by: str | None = None,
-        record: OneRecord = None,
+        record: RecordOfText = None,
         none: NoText = False,
     ) -> list[str]:
         """Provide full texts from a folder, or from one file. Files are matched by name (`pmid-123.pdf`, a
@@ -271,14 +269,14 @@ class Review:
         if path is None:
             raise BadInput("name a folder or a file, or --record N --none")
         view = await self.view()
-        waiting = [n for n in view.missing_texts() if record in (None, n)]
-        if record is not None and not waiting:
+        records = [n for n in view.missing_texts() if record in (None, n)]
+        if record is not None and not records:
             raise BadInput(f"the full text of record {record} is not awaited")
         refs = (await self.records(view)).records
-        works = await self.archive.store.get_many([refs[number] for number in waiting])
+        works = await self.archive.store.get_many([refs[number] for number in records])
         with refusals():
             texts, lines = await asyncio.to_thread(read_full_texts, path, works, is_sure=record is not None)
-        for number, work in zip(waiting, works, strict=True):
+        for number, work in zip(records, works, strict=True):
             if text := texts.get(work.evidence_id):
                 ref = await self.archive.store.put(text)
                 await self.send("provide_full_text", ProvideFullText, by=actor(by), record=number, ref=ref)
@@ -292,15 +290,15 @@ class Review:
             _, text = await self._study(record)
             _check_quote(await self.archive.store.get(text), quote)
         words = tuple(filter(None, (quote.strip(),)))
-        more = {"about": field, "value": value, "words": words, "reason": reason}
-        await self._decide(record, "extraction", "word", by, **more)
+        fields = {"about": field, "value": value, "words": words, "reason": reason}
+        await self._decide(record, "extraction", "word", by, **fields)
 
     async def extract(self, record: Number, values: Values = NONE, *, by: str, quotes: Quotes = NONE) -> str:
         """Give the data of a study, as the person who is one of the two extractors."""
         view, text = await self._study(record)
         fields = asked_fields(view.protocol)
-        if beside := [field for field in quotes if field not in values]:
-            raise BadInput(f"{beside[0]} has a quote and no value")
+        if without_value := [field for field in quotes if field not in values]:
+            raise BadInput(f"{without_value[0]} has a quote and no value")
         if quotes:
             work = await self.archive.store.get(text)
             for field, quote in quotes.items():
@@ -314,8 +312,8 @@ class Review:
                 )
                 for name, value in values.items()
             ]
-        made = Extraction(evidence_id=text.evidence_id, values=tuple(rows))
-        key = await self.archive.put(made)
+        extraction = Extraction(evidence_id=text.evidence_id, values=tuple(rows))
+        key = await self.archive.put(extraction)
         await self._decide(record, "extraction", "screener", by, value=key)
         return counted(len(rows), "field")
 
@@ -334,14 +332,14 @@ class Review:
         view, _ = await self._study(record)
         labels = [row.label for row in view.protocol.outcomes]
         outcome = outcome or (labels[0] if len(labels) == 1 else "")
-        key, made = NOT_A_TRIAL, None
+        key, assessment = NOT_A_TRIAL, None
         if not not_a_trial:
-            proposed = await proposal(self.archive, view, record, outcome)
+            extraction = await proposal(self.archive, view, record, outcome)
             with refusals():
-                made = decide(proposed, outcome, answers, by, several=several, reason=reason)
-            key = await self.archive.put(made)
+                assessment = decide(extraction, outcome, answers, by, several=several, reason=reason)
+            key = await self.archive.put(assessment)
         await self._decide(record, "bias", "word", by, about=outcome, value=key)
-        return made
+        return assessment
 
     async def _study(self, record: int) -> tuple[ReviewState, EvidenceRef]:
         """Return the state, and the full text of an included record. Raises BadInput."""
@@ -381,14 +379,14 @@ class Review:
             for ref, item in zip(refs, await self.archive.store.read_all(refs), strict=True)
         ]
         forms = ("md", "html", "json")
-        made = {f"report.{form}": render(published, form, version("determinator")) for form in forms}
-        made |= export_files(published, items)
+        contents = {f"report.{form}": render(published, form, version("determinator")) for form in forms}
+        contents |= export_files(published, items)
 
         def write() -> list[Path]:
             folder.mkdir(parents=True, exist_ok=True)
-            for name, data in made.items():
+            for name, data in contents.items():
                 (folder / name).write_bytes(data)
-            return [folder / name for name in made]
+            return [folder / name for name in contents]
 
         return await asyncio.to_thread(write)
 

@@ -22,15 +22,15 @@ AT_ONCE = 16
 """Records that are stored at the same time."""
 
 
-def check_text(protocol: str) -> Protocol:
+def check_text(text: str) -> Protocol:
     """Read a protocol that comes without files. Raises BadInput."""
     try:
-        read = parse_protocol(protocol)
+        protocol = parse_protocol(text)
     except ProtocolError as error:
         raise BadInput(str(error)) from error
-    if read.records:
+    if protocol.records:
         raise BadInput("files of records are read by `determinator review start` only; leave `records` out")
-    return read
+    return protocol
 
 
 async def read_all(archive: Archive, source: Path | str) -> tuple[Protocol, str, tuple[FileOfRecords, ...]]:
@@ -38,25 +38,25 @@ async def read_all(archive: Archive, source: Path | str) -> tuple[Protocol, str,
 
     `source`: its file; or its text, which names no files.
     """
-    from client.reviews.drafting import unfilled
+    from client.reviews.drafting import unfilled_keys
 
     if isinstance(source, str):
         protocol = check_text(source)
         return protocol, await archive.put(protocol), ()
     try:
         protocol = read_protocol(source)
-        if left := unfilled(protocol):
-            raise BadInput(f"{source.name} has the template's words in {', '.join(left)}; fill them in")
-        files = [await _file(archive, source.parent / name, protocol.columns) for name in protocol.records]
+        if keys := unfilled_keys(protocol):
+            raise BadInput(f"{source.name} has the template's words in {', '.join(keys)}; fill them in")
+        files = [await _store(archive, source.parent / name, protocol.columns) for name in protocol.records]
     except (ProtocolError, UnreadableRecords) as error:
         raise BadInput(str(error)) from error
     names = [file.name for file in files]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise BadInput(f"two files of records are called {twice}; rename one")
+    if duplicate := next((name for name in names if names.count(name) > 1), None):
+        raise BadInput(f"two files of records are called {duplicate}; rename one")
     return protocol, await archive.put(protocol), tuple(files)
 
 
-async def _file(archive: Archive, path: Path, columns: Columns) -> FileOfRecords:
+async def _store(archive: Archive, path: Path, columns: Columns) -> FileOfRecords:
     rows = await asyncio.to_thread(lambda: list(read_records_file(path, columns)))
     records = [row for row in rows if not isinstance(row, SetAside)]
     if not records:
@@ -78,18 +78,18 @@ async def start_review(client: Client, request: ReviewRequest, task_queue: str, 
     """
     title, by, number = request.protocol.title, user or user_name(), 1
     content = "".join((request.protocol.model_dump_json(), *(file.blob for file in request.files)))
-    named = title if client.data_converter.payload_codec is None else "protocol"
+    id_text = title if client.data_converter.payload_codec is None else "protocol"
     while True:
-        run_id = readable_id("review", named, content, number)
-        before = await description(client, run_id)
-        if before is None:
+        run_id = readable_id("review", id_text, content, number)
+        earlier = await description(client, run_id)
+        if earlier is None:
             try:
                 await launch(client, WORKFLOW, request, run_id, task_queue, title, "review", by)
             except WorkflowAlreadyStartedError:  # by another command, a moment ago
                 continue
             return run_id
-        running = before.status == WorkflowExecutionStatus.RUNNING
-        if running and (not user or (await as_row(before)).user == user):
+        is_running = earlier.status == WorkflowExecutionStatus.RUNNING
+        if is_running and (not user or (await as_row(earlier)).user == user):
             return run_id
         number += 1
 
@@ -113,9 +113,9 @@ async def find_review(client: Client, name: str) -> str:
     if name.startswith("review-") and await description(client, name) is not None:
         return name
     ids = await review_ids(client)
-    fitting = ids[:1] if name == "last" else matching(ids, name)
-    if not fitting:
+    matches = ids[:1] if name == "last" else matching(ids, name)
+    if not matches:
         raise no_such_review(name)
-    if len(fitting) > 1:
-        raise SeveralRuns(name, fitting)
-    return fitting[0]
+    if len(matches) > 1:
+        raise SeveralRuns(name, matches)
+    return matches[0]

@@ -14,7 +14,7 @@ from client.failures import BadInput
 
 DECIDED_BY_TEXT: frozenset[TaskKind] = frozenset({"label", "screen", "conflict", "extract"})
 """Tasks that a program is sent the text for."""
-ASKED: Mapping[TaskKind, str] = {
+REQUESTS: Mapping[TaskKind, str] = {
     "label": "random sample: label it",
     "conflict": "the screeners differ",
     "extract": "extract its data",
@@ -52,13 +52,13 @@ class Task(Frozen):
         return self.work.text if self.kind in DECIDED_BY_TEXT else ""
 
     @property
-    def asked(self) -> str:
+    def request(self) -> str:
         """The request to the person, in a few words."""
         if self.kind == "screen":
             return "full text" if self.stage == "full_texts" else "title and abstract"
-        if self.kind == "conflict" and {made.verdict for made in self.decisions} == {"include"}:
+        if self.kind == "conflict" and {decision.verdict for decision in self.decisions} == {"include"}:
             return "both include it: confirm it"
-        return ASKED[self.kind]
+        return REQUESTS[self.kind]
 
 
 async def task_of(
@@ -67,17 +67,17 @@ async def task_of(
     row: TaskKey,
     by: str,
     left: int = 0,
-    made: Iterable[Decision] = (),
+    decisions: Iterable[Decision] = (),
 ) -> Task:
-    """Make the task of what waits for a person. `made`: the last decisions on conflicts. Raises BadInput."""
+    """Make the task of what waits for a person. `decisions`: the last ones on conflicts. Raises BadInput."""
     record, kind, stage, about = row
     ref = view.studies.texts.get(record)
     if stage == "titles":
         ref = next(iter((await archive.records(view.records)).records[record : record + 1]), None)
     if ref is None:
-        there = f"record {record}; there are {view.total}, from 0 on"
-        raise BadInput(f"there is no {'' if stage == 'titles' else 'full text of '}{there}")
-    fields, values = await _asked(archive, view, row, by)
+        where = f"record {record}; there are {view.total}, from 0 on"
+        raise BadInput(f"there is no {'' if stage == 'titles' else 'full text of '}{where}")
+    fields, values = await _fields_and_values(archive, view, row, by)
     of_screeners = (record, stage, "screener") if kind == "conflict" else ()
     return Task(
         record=record,
@@ -86,7 +86,7 @@ async def task_of(
         id=ref.evidence_id,
         title=ref.title,
         work=await archive.store.get(ref),
-        decisions=tuple(one for one in made if of_screeners == (one.record, one.stage, one.part)),
+        decisions=tuple(row for row in decisions if of_screeners == (row.record, row.stage, row.part)),
         outcome=about if kind == "bias" else "",
         fields=fields,
         values=values,
@@ -94,26 +94,26 @@ async def task_of(
     )
 
 
-async def _asked(
+async def _fields_and_values(
     archive: Archive, view: ReviewState, row: TaskKey, by: str
 ) -> tuple[tuple[AskedField, ...], tuple[Value | None, ...]]:
     if row.kind == "bias":
         return FIELDS, (await proposal(archive, view, row.record, row.about)).values
     fields, data = asked_fields(view.protocol), view.studies.of(row.record)
     if row.kind == "field":
-        both = [await archive.get(read.key, Extraction) for read in data if read]
-        own = tuple(field for field in fields if field.id == row.about)
-        return own, tuple(extraction.value(row.about) for extraction in both)
+        extractions = [await archive.get(part.key, Extraction) for part in data if part]
+        values = tuple(extraction.value(row.about) for extraction in extractions)
+        return tuple(field for field in fields if field.id == row.about), values
     if row.kind != "extract":
         return (), ()
     place = view.place_of(by)
-    read = None if place is None else data[place]
-    return fields, (await archive.get(read.key, Extraction)).values if read else ()
+    part = None if place is None else data[place]
+    return fields, (await archive.get(part.key, Extraction)).values if part else ()
 
 
 async def proposal(archive: Archive, view: ReviewState, record: int, outcome: str) -> Extraction:
     """Return the answers that a model proposes; without answers where none was asked."""
-    stored = view.studies.proposed.get(study_key(record, outcome))
-    if stored is None:
+    key = view.studies.proposed.get(study_key(record, outcome))
+    if key is None:
         return Extraction(evidence_id=view.studies.texts[record].evidence_id)
-    return await archive.get(stored, Extraction)
+    return await archive.get(key, Extraction)

@@ -25,7 +25,7 @@ from client.reviews.tasks import Task
 from client.web.frame import SEE_OTHER, Frame, is_part
 from client.web.running import text_of
 
-LISTED = 100
+MAX_LISTED = 100
 """Works whose full texts are awaited that are listed."""
 MAX_NAME_CHARS = 60
 
@@ -106,14 +106,13 @@ class Screening:
         """Return the page: a record that is asked for, or what is next for a person."""
         progress, view = await review.progress(), await review.view()
         tasks = [record] if record else await review.tasks(by, 1) if by else []
-        texts = await review.tasks(by, LISTED) if by and progress.gate == "full_texts" else []
+        texts = await review.tasks(by, MAX_LISTED) if by and progress.gate == "full_texts" else []
         values = {
             "review": review,
-            "seen": progress,
+            "progress": progress,
             "protocol": view.protocol,
             "task": next(iter(tasks), None),
             "by": by,
-            "named": self._frame.access.is_shared,
             "before": request.query_params.get("before", ""),
             "notes": [],
             "url": self._url,

@@ -13,7 +13,14 @@ from activities.review.protocol import (
     parse_protocol,
     read_protocol,
 )
-from client.reviews.drafting import EMPTY, CriterionAnswer, DraftAnswer, QueryAnswer, protocol_text, unfilled
+from client.reviews.drafting import (
+    EMPTY,
+    CriterionAnswer,
+    DraftAnswer,
+    QueryAnswer,
+    protocol_text,
+    unfilled_keys,
+)
 
 PROTOCOL = Protocol(
     title='Vitamin "C" for colds',
@@ -42,11 +49,11 @@ def test_words_of_the_template_are_named_and_no_others() -> None:
     template = parse_protocol(
         protocol_text("Colds?", DraftAnswer.model_validate(EMPTY), {"first": "person", "second": "person"})
     )
-    assert unfilled(template) == [
+    assert unfilled_keys(template) == [
         *("question.population", "question.intervention", "criteria.I1", "criteria.E1", "the query of pubmed")
     ]
     of_one_word = (SourceQuery(source="pubmed", query="population"),)
-    assert unfilled(PROTOCOL.replace(sources=of_one_word)) == []
+    assert unfilled_keys(PROTOCOL.replace(sources=of_one_word)) == []
 
 
 @pytest.mark.parametrize(

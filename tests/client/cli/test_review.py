@@ -17,7 +17,7 @@ from activities.review.state import ReviewState, TaskKind
 from activities.settings import Settings
 from client.cli.screen import next_record, screen_records
 from client.failures import BadInput
-from client.reviews.drafting import drafted
+from client.reviews.drafting import draft_protocol
 from client.reviews.review import Review
 from client.reviews.tasks import Task
 from determinator import Determinator
@@ -56,7 +56,7 @@ async def test_a_draft_of_a_model_is_a_protocol_that_can_be_read(tmp_path: Path)
     with FakeOpenAI() as server:
         server.script(says(answer))
         settings = Settings(home=tmp_path, openai_base_url=server.base_url, model="m")
-        text, by = await drafted(settings, "Does vitamin C shorten colds?")
+        text, by = await draft_protocol(settings, "Does vitamin C shorten colds?")
     protocol = parse_protocol(text)
     assert by == "drafted by m"
     assert protocol.title == 'Vitamin "C" for colds'
