@@ -57,7 +57,7 @@ class SearchActivities:
     ) -> None:
         """Search the sources, and store what they return.
 
-        `configured`: what the configuration sets for single sources. `permits`: what a request may name;
+        `source_settings`: what the configuration sets for single sources. `permits`: what a request may name;
         nothing without it.
         """
         self._sources = sources

@@ -1,4 +1,4 @@
-"""What every part of a run works on: the request, the state, the clock and the budget."""
+"""The things that every part of a run works on: the request, the state, the clock and the budget."""
 
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable, Mapping
@@ -124,10 +124,9 @@ class RunContext:
     def next_seq(self) -> int:
         """Return the number of the next event.
 
-        After a rewind the numbers begin at the milliseconds since the run began: more than the events that a
-        run has by then, so that none stands for two events. Of a section they begin there with the event
-        `rewound`: what the workflow task of the boundary decides again before it (the last judgement) is
-        known to the parent under its old number.
+        After a rewind numbers go on from the milliseconds since the run began, which no run has events for:
+        so none stands for two events. In a section they do so from the event `rewound` on; events before it
+        (the last judgement, decided again) are known to the parent under their old numbers.
         """
         control = self.state.people
         if self._renumber and not (self.state.sections.job and self.was_rewound):
@@ -256,7 +255,7 @@ class RunContext:
 
     @property
     def searches_in(self) -> tuple[str, ...]:
-        """Where they are not that of the question, the languages of a folder searched alone, else English."""
+        """The languages of a folder searched alone, else English; none where the question is in one."""
         is_library_alone = set(self._sources) <= {"library"}
         languages = self.prepared.library_languages if is_library_alone else (ENGLISH,)
         return () if self.prepared.asked_in in languages else languages
@@ -282,9 +281,9 @@ class RunContext:
         return tuple(language for language in languages if language != self.prepared.asked_in)
 
     def loop_inputs(self, *reads: str) -> StepInputs:
-        """Return the same for a step of every iteration, which a history keeps: its profile is a brief one.
+        """Return the same as `step_inputs`, of the profile only its name and what the step `reads`.
 
-        That has its name and what the step `reads` of it.
+        A history keeps the input of every iteration.
         """
         brief = Profile(name=self.profile.name, description="", criteria=())
         fields = {name: getattr(self.profile, name) for name in reads}

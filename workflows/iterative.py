@@ -30,7 +30,7 @@ class IterativeResearch(ResearchHandlers):
         return await self.research.run_to_completion(research, self.research.conclude_single_section)
 
     async def _execute_step(self, step: NextStep) -> LastStep:
-        """Execute a step of the loop, and return what was done."""
+        """Execute a step, and return the last one done: known searches are a choice of tools."""
         steps = self.research.steps
         match step.step:
             case "observe":

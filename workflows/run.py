@@ -1,7 +1,7 @@
 """A research run: the parts that every mode holds, the loop that modes share, and the way every run ends.
 
-A mode is a workflow class that creates a `Run`, executes its steps with the run's parts, and passes its body
-to `run_to_completion`. See `docs/workflows.md`.
+A mode is a workflow class that creates `RunParts`, executes its steps with them, and passes its body to
+`run_to_completion`. See `docs/workflows.md`.
 """
 
 import asyncio
@@ -107,8 +107,8 @@ class ResearchLoop(RunPart):
 
 
 MAX_ID_CHARS = 400
-"""Of the id of a run: Temporal allows 1,000, and those of its sections and of what is asked later begin with
-it."""
+"""The length of the id of a run: Temporal allows 1,000, and the ids of its sections and of what is asked
+later begin with it."""
 
 
 class RunParts:
@@ -130,7 +130,7 @@ class RunParts:
         self.writing = WritingSteps(self)
         self.publisher = Publisher(self)
         self.sections: SectionCoordinator | None = None
-        """Set by a mode that runs sections as children, as are the calls to write."""
+        """Set, like `calls_to_write`, by a mode that runs sections as children."""
         self.calls_to_write: Callable[[], tuple[Role, ...]] = lambda: ("writer", "verifier", "editor")
         """Returns the model calls that the report still needs; what they may cost is kept back."""
         self._main: asyncio.Task[object] | None = None

@@ -38,7 +38,7 @@ ROLES_BY_KIND: Mapping[InstructionKind | None, tuple[Role, ...]] = {
     "search": ("planner", "observer", "gap_evaluator", "tool_selector", "reflector", "manager"),
     "text": ("planner", "gap_evaluator", "writer", "editor"),
 }
-"""The roles that are told of an instruction, by its kind; of others all are."""
+"""The roles that are told of an instruction, by its kind; all of them where the kind is not listed."""
 MAX_EVENTS = 400
 """Events in the state from which the older ones are moved to the evidence store at the next boundary."""
 MAX_CARRIED_EVENTS = 60

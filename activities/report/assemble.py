@@ -54,7 +54,7 @@ def build_report(
 ) -> Report:
     """Build the report of what was written; any output of a model yields one.
 
-    `documents` are the cited and judged items by evidence id, with the standing they have now; `stored`
+    `documents` are the cited and judged items by evidence id, with the standing they have now; `part_data`
     is what was read from the store for each part, by name.
     """
     checks = Checks(documents)

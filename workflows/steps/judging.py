@@ -214,7 +214,7 @@ class JudgeSteps(RunPart):
         return best_first(self.state.evidence.judgements.values())
 
     def findings(self) -> tuple[WorkJudgement, ...]:
-        """Return the same without quotes, as far as there is room."""
+        """Return the `judgements` without their quotes, as far as there is room."""
         return within((judgement.replace(support=()) for judgement in self.judgements()), JUDGED_ROOM)
 
     def _assess(self, answers: Sequence[JudgeBatch]) -> JudgeAssessment:

@@ -80,7 +80,7 @@ class Preparation(RunPart):
             self.models.reserve_for_writing()
 
     async def _with_profile(self, prepared: Prepared, name: str) -> Prepared:
-        """Return the same with the profile that the question chose.
+        """Return what the worker offers, with the profile of this name, which the question chose.
 
         The worker is asked again for one that it did not offer beside the first.
         """
