@@ -10,11 +10,12 @@ from functools import partial
 
 from temporalio import workflow
 
-from activities.contracts.evidence import StopReason
+from activities.contracts.evidence import Frozen, StopReason
+from activities.contracts.judge import JudgeAssessment
 from workflows.context import ModeTraits
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import PartState
-from workflows.rules.stopping import Attempt, LastStep, NextStep, better_attempt
+from workflows.rules.stopping import LastStep, NextStep
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
@@ -22,6 +23,19 @@ from workflows.team import TEMPERATURES, Team
 from workflows.types import Outcome, ResearchRequest
 
 TRAITS_OF_SUB_TEAM = ModeTraits("hierarchical", single_section=True, temperatures=TEMPERATURES)
+
+
+class Attempt(Frozen):
+    """An attempt with what its judge said of it."""
+
+    iteration: int
+    judged: JudgeAssessment
+
+    @property
+    def score(self) -> tuple[float, float]:
+        """Confidence first, then the mean of the criteria."""
+        scores = self.judged.scores.values()
+        return self.judged.confidence or 0.0, sum(scores) / len(scores) if scores else 0.0
 
 
 class SubTeamState(PartState, defer_build=True):
@@ -65,7 +79,9 @@ class SubTeamResearch(ResearchHandlers):
         judged = state.loop.judged
         if judged is not None and judged is not before and not state.loop.judge_failures:
             part = state.part(SubTeamState)
-            part.best = better_attempt(part.best, Attempt(iteration=state.loop.iteration, judged=judged))
+            attempt = Attempt(iteration=state.loop.iteration, judged=judged)
+            if part.best is None or attempt.score > part.best.score:  # the earlier one when they are equal
+                part.best = attempt
         return last_step
 
     async def _conclude(self, stop: StopReason) -> Outcome:

@@ -28,7 +28,7 @@ from activities.role_steps import MANAGE
 from workflows.context import ModeTraits, RunPart
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import AnalysisState, CandidatesState, PartState
-from workflows.rules.stopping import LastStep, LoopState, NextStep, all_failed, may_stop, must_stop, write
+from workflows.rules.stopping import LastStep, LoopState, NextStep, all_failed, forced_end, judged_end, write
 from workflows.run import RunParts
 from workflows.state import RunState
 from workflows.steps.writing import JUDGEMENTS_ROOM
@@ -75,14 +75,14 @@ class Turn(Frozen):
 
 def decide_round(loop: LoopState, team: TeamState, profile: Profile) -> NextStep:
     """Decide on another round (`observe`) or on the report, and say why."""
-    stop = must_stop(loop)
+    stop = forced_end(loop)
     if stop is not None:
         return stop
     last = team.last.member if team.last else None
     if last == "searcher" and all_failed(loop.statuses):
         return write("all_sources_failed", "every search of this round failed")
     is_current = not loop.judge_failures and not loop.unread_steering
-    if last == "judge" and is_current and (stop := may_stop(profile, loop.judged, loop.gained)):
+    if last == "judge" and is_current and (stop := judged_end(profile, loop.judged, loop.gained)):
         return stop
     if team.resets > MAX_RESETS:
         return write(

@@ -35,7 +35,7 @@ from workflows.graph.definition import (
 )
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import CandidatesState, GraphState
-from workflows.rules.stopping import NextStep, all_failed, may_stop, must_stop, write
+from workflows.rules.stopping import NextStep, all_failed, forced_end, judged_end, write
 from workflows.run import RunParts
 from workflows.sections.research import SectionResearch
 from workflows.state import RunState
@@ -162,9 +162,9 @@ class GraphResearch(ResearchHandlers):
         at_exit = definition.is_exit(walk.at)
         if at_exit and state.sections.findings:
             return write(self._loops.results.overall_stop(), "every section has been researched")
-        stop = must_stop(state.loop)
+        stop = forced_end(state.loop)
         if stop is None and at_exit:
-            ending = may_stop(self.research.context.profile, state.loop.judged, state.loop.gained)
+            ending = judged_end(self.research.context.profile, state.loop.judged, state.loop.gained)
             reason = ending.stop if ending and ending.stop else stop_at_exit(self._facts())
             return write(reason, f"{walk.at} is an exit of the graph")
         return stop or self._budget_stop(walk.at)
@@ -207,7 +207,7 @@ class GraphResearch(ResearchHandlers):
             seconds_used=budget.elapsed(now),
             seconds_left=UNLIMITED if seconds is None else max(seconds, 0.0),
             judged=assessment is not None,
-            sufficient=may_stop(research.context.profile, assessment, research.state.loop.gained) is not None,
+            sufficient=bool(judged_end(research.context.profile, assessment, research.state.loop.gained)),
             all_failed=all_failed(loop.statuses),
             unread_steering=loop.unread_steering > 0,
         )

@@ -25,7 +25,7 @@ from activities.roles.allowances import MAX_WRITER_ITEMS
 from workflows.part_state import CandidatesState
 from workflows.parts.rows import Part
 from workflows.rules.payload_limits import input_refs
-from workflows.rules.stopping import may_stop
+from workflows.rules.stopping import judged_end
 from workflows.steps import policy
 from workflows.steps.ordering import until_finished
 from workflows.steps.policy import reason_of, run_all
@@ -73,7 +73,7 @@ class CandidatesPart(Part):
         if self.part.guided or not state.evidence.relevant or loop.judge_failures:
             return
         is_last = loop.iteration >= loop.max_iterations or state.people.finish
-        if is_last or may_stop(context.profile, loop.judged, loop.gained):
+        if is_last or judged_end(context.profile, loop.judged, loop.gained):
             return
         if self.models.refusal("hypothesis_generator") is None:
             self.part.guided = True

@@ -23,8 +23,6 @@ MAX_JUDGE_FAILURES = 3
 """Judgements that fail in a row before the run ends in `judge_unavailable`."""
 MAX_STALLED_ITERATIONS = 2
 """Iterations in a row without anything new before the run ends in `no_new_evidence`."""
-
-
 MAX_FAR_FOR_ONE = 20
 """Works far from the question for each one that is near, above which a round is not sent to a judge."""
 
@@ -77,63 +75,9 @@ class NextStep(Frozen):
     stop: StopReason | None = None
 
 
-def is_sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
-    """Whether a model's judgement meets the profile.
-
-    What its works carry, and the minimum of every criterion that was scored. One that does not apply to the
-    question has no score.
-    """
-    if judged is None or judged.confidence is None:
-        return False
-    carried = judged.confidence if judged.carried is None else judged.carried
-    return carried >= profile.confidence_threshold and meets_criteria(profile, judged)
-
-
-def meets_criteria(profile: Profile, judged: JudgeAssessment) -> bool:
-    """Whether every criterion that was scored has its minimum."""
-    return all(judged.scores[c.name] >= c.minimum for c in profile.criteria if c.name in judged.scores)
-
-
-def may_stop(profile: Profile, judged: JudgeAssessment | None, gained: int = 0) -> NextStep | None:
-    """Return the end of the search where a judgement is a reason for it, else None.
-
-    Without a model there is one look: what is near enough is shown, and no further search follows from it. A
-    model is believed, it has read the works: when it recommends to write, and when it recommends to continue
-    and names gaps with their searches, as long as rounds bring works that answer (`gained` by the last one).
-    """
-    if judged is None:
-        return None
-    if judged.by_code:
-        return write("searched_out", "what was found has been looked through; no model judges it")
-    if gained and judged.recommendation == "continue" and judged.gaps and judged.recommended_searches:
-        return None
-    if is_sufficient(profile, judged):
-        return write("sufficient_evidence", "the judgements meet the profile")
-    if judged.recommendation == "synthesize" and judged.relevant:
-        return write("sufficient_evidence", "the judge recommends to write")
-    if judged.recommendation == "synthesize":
-        return write("searched_out", "the judge expects nothing of further searches")
-    return None
-
-
-def is_off_subject(grades: Sequence[int]) -> bool:
-    """Whether two thirds of the works of a round, by their grades, are on another subject."""
-    return bool(grades) and 3 * sum(grade == 0 for grade in grades) >= 2 * len(grades)
-
-
-def is_worth_judging(near_count: int, far_count: int) -> bool:
-    """Whether the works of a round are sent to a judge: not where nearly all are far from the question."""
-    return near_count * MAX_FAR_FOR_ONE >= far_count and near_count > 0
-
-
-def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
-    """Whether searches were made and not one of them got an answer. An empty answer is an answer."""
-    return bool(statuses) and not any(status in ANSWERED for status in statuses)
-
-
 def decide_next(last_step: LastStep, state: LoopState, profile: Profile) -> NextStep:
     """Return the next step of the loop after the one that happened, and why."""
-    stop = must_stop(state)
+    stop = forced_end(state)
     if stop is not None:
         return stop
     match last_step:
@@ -153,7 +97,7 @@ def decide_next(last_step: LastStep, state: LoopState, profile: Profile) -> Next
             return _after_judge(state, profile)
 
 
-def must_stop(state: LoopState) -> NextStep | None:
+def forced_end(state: LoopState) -> NextStep | None:
     """Return what ends every loop, whatever its steps: people, limits, a judge that does not answer."""
     if state.cancelled:
         return write("cancelled", "the run was cancelled")
@@ -206,7 +150,7 @@ def _after_judge(state: LoopState, profile: Profile) -> NextStep:
         )
     if state.unread_steering:
         return _next_iteration(state, "the reviewer's words have not been acted on yet")
-    if ending := may_stop(profile, state.judged, state.gained):
+    if ending := judged_end(profile, state.judged, state.gained):
         return ending
     if state.found_all and not state.unjudged:
         return write("searched_out", "every document of the folder has been read")
@@ -228,29 +172,60 @@ def _next_iteration(state: LoopState, reason: str) -> NextStep:
     return NextStep(step="observe", reason=reason)
 
 
+def is_sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
+    """Whether a model's judgement meets the profile.
+
+    What its works carry, and the minimum of every criterion that was scored. One that does not apply to the
+    question has no score.
+    """
+    if judged is None or judged.confidence is None:
+        return False
+    carried = judged.confidence if judged.carried is None else judged.carried
+    return carried >= profile.confidence_threshold and meets_criteria(profile, judged)
+
+
+def meets_criteria(profile: Profile, judged: JudgeAssessment) -> bool:
+    """Whether every criterion that was scored has its minimum."""
+    return all(judged.scores[c.name] >= c.minimum for c in profile.criteria if c.name in judged.scores)
+
+
+def judged_end(profile: Profile, judged: JudgeAssessment | None, gained: int = 0) -> NextStep | None:
+    """Return the end of the search where a judgement is a reason for it, else None.
+
+    Without a model there is one look: what is near enough is shown, and no further search follows from it. A
+    model is believed, it has read the works: when it recommends to write, and when it recommends to continue
+    and names gaps with their searches, as long as rounds bring works that answer (`gained` by the last one).
+    """
+    if judged is None:
+        return None
+    if judged.by_code:
+        return write("searched_out", "what was found has been looked through; no model judges it")
+    if gained and judged.recommendation == "continue" and judged.gaps and judged.recommended_searches:
+        return None
+    if is_sufficient(profile, judged):
+        return write("sufficient_evidence", "the judgements meet the profile")
+    if judged.recommendation == "synthesize" and judged.relevant:
+        return write("sufficient_evidence", "the judge recommends to write")
+    if judged.recommendation == "synthesize":
+        return write("searched_out", "the judge expects nothing of further searches")
+    return None
+
+
+def is_off_subject(grades: Sequence[int]) -> bool:
+    """Whether two thirds of the works of a round, by their grades, are on another subject."""
+    return bool(grades) and 3 * sum(grade == 0 for grade in grades) >= 2 * len(grades)
+
+
+def is_worth_judging(near_count: int, far_count: int) -> bool:
+    """Whether the works of a round are sent to a judge: not where nearly all are far from the question."""
+    return near_count * MAX_FAR_FOR_ONE >= far_count and near_count > 0
+
+
+def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
+    """Whether searches were made and not one of them got an answer. An empty answer is an answer."""
+    return bool(statuses) and not any(status in ANSWERED for status in statuses)
+
+
 def write(stop: StopReason, reason: str) -> NextStep:
     """Return the step that ends the loop."""
     return NextStep(step="write", reason=reason, stop=stop)
-
-
-# attempts of a sub-team
-
-Score = tuple[float, float]
-
-
-class Attempt(Frozen):
-    """An attempt with what its judge said of it."""
-
-    iteration: int
-    judged: JudgeAssessment
-
-
-def score(judged: JudgeAssessment) -> Score:
-    """Confidence first, then the mean of the criteria."""
-    scores = judged.scores.values()
-    return judged.confidence or 0.0, sum(scores) / len(scores) if scores else 0.0
-
-
-def better_attempt(best: Attempt | None, new: Attempt) -> Attempt:
-    """Return the one with the higher score; the earlier one when they are equal."""
-    return new if best is None or score(new.judged) > score(best.judged) else best

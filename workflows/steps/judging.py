@@ -34,7 +34,7 @@ from activities.roles.allowances import (
 from activities.roles.assessment import assess
 from workflows.context import RunPart
 from workflows.rules.payload_limits import REFS_ROOM, input_refs, to_order
-from workflows.rules.stopping import MAX_JUDGE_FAILURES, is_off_subject, is_worth_judging, may_stop
+from workflows.rules.stopping import MAX_JUDGE_FAILURES, is_off_subject, is_worth_judging, judged_end
 from workflows.steps import policy
 from workflows.steps.model import PERMANENT
 from workflows.steps.policy import OutOfBudget, StepFailed, run_all
@@ -232,7 +232,7 @@ class JudgeSteps(RunPart):
         earlier_ids = set(loop.judged.relevant) if loop.judged else set[str]()
         loop.judged = judged
         loop.gained = len(set(judged.relevant) - earlier_ids)
-        stop = may_stop(self.context.profile, judged, loop.gained)
+        stop = judged_end(self.context.profile, judged, loop.gained)
         state.loop.memory.judged = judged
         state.loop.memory.sufficient = stop is not None and stop.stop == "sufficient_evidence"
         state.loop.recommended = list(judged.recommended_searches)
