@@ -17,7 +17,7 @@ from pathlib import Path
 
 from activities.report.formats import MissingExtra, render
 from activities.report.formats.blocks import Chapter, Document, Quote, Text
-from activities.report.formats.markdown import written
+from activities.report.formats.markdown import write
 from activities.report.formats.page import document
 from activities.report.formats.prose import GENERAL_SIGN
 from activities.report.formats.references import words_of
@@ -55,7 +55,7 @@ def signs(document_of: Document) -> str:
     """How many signs stand among the words of the chapters that are open, in sentences and in tables."""
     body = [c for c in document_of.chapters if c.kind in ("plain", "answer") and c.anchor != "references"]
     made = Document("", "", (), tuple(body))
-    text = re.sub(r"\\\[|\\\]", "", written(made).decode())
+    text = re.sub(r"\\\[|\\\]", "", write(made).decode())
     prose = "\n".join(line for line in text.splitlines() if not line.startswith("|"))
     return ", ".join(
         f"{name} {100 * len(re.findall(f'{CITATION}|{GENERAL_SIGN}', part)) / max(len(part.split()), 1):.1f}"

@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from client.reviews.review import BlockingReview, Review
     from client.run import BlockingRun, Run
     from client.runs.options import AskOptions
-    from client.runs.revising import Answered, Asked, Decided, Kind
+    from client.runs.revising import Asked, Decided, Kind, Reply
     from workflows.types import ResearchRequest
 
 
@@ -181,7 +181,7 @@ class Determinator:
         model: str | None = None,
         max_cost: float | None = None,
         **content: Any,  # noqa: ANN401 - by the message
-    ) -> "Answered":
+    ) -> "Reply":
         """Send `tell`, `change`, `dispute` or `decide` of `client.messages` to the finished report of a run.
 
         The report of the answer is one of a single section for `tell`, else a version beside it.

@@ -29,7 +29,7 @@ from client.listing import Row, describe
 from client.messages import MESSAGES, Verb
 from client.reports.load import RunReport, Use, in_version, load_report, use_in_report
 from client.runs.display import Display
-from client.runs.follow import AtGate, Ended, Follower
+from client.runs.follow import AtGate, Follower, RunEnd
 from client.runs.query import (
     all_iterations,
     evidence_index,
@@ -175,7 +175,7 @@ class Run:
                     if progress is not None and progress.waiting_for is not None:
                         return
 
-    async def follow(self, display: Display, after: int = 0, at_gate: AtGate | None = None) -> Ended:
+    async def follow(self, display: Display, after: int = 0, at_gate: AtGate | None = None) -> RunEnd:
         """Show it until its end, from the event after that number on; see `Follower` for `at_gate`.
 
         Server and worker may end meanwhile.

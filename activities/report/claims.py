@@ -37,7 +37,7 @@ from activities.contracts.write import (
 from activities.messages import _
 from activities.report.formats.prose import blocks_of
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import clean, quoted, shortened
+from activities.report.formats.text import clean, in_quotes, shortened
 from activities.report.schema import Dropped, JudgedWork, QuotedPassage, ReportSection
 from activities.text.normal_form import normalise
 from activities.verification.quote_check import Checked, QuoteChecker
@@ -241,7 +241,7 @@ def _quotes(passages: Iterable[Passage], section: str) -> list[list[Claim]]:
 
 def _of_letter(claim: DraftClaim) -> str:
     reason = reasons_text([claim.problem]) if claim.problem else sentence(Statement.of("not_read"))
-    return f"{quoted(shortened(clean(claim.text), MAX_CUT_CHARS))} ({reason})."
+    return f"{in_quotes(shortened(clean(claim.text), MAX_CUT_CHARS))} ({reason})."
 
 
 def reasons_text(reasons: Iterable[Statement]) -> str:

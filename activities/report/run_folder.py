@@ -97,7 +97,7 @@ def chart_file(report: Report, name: str, form: str) -> bytes | None:
 
     Raises KeyError, and MissingExtra for a PNG without the `pdf` extra.
     """
-    from activities.report.formats.figures import chart_of, picture, titled
+    from activities.report.formats.figures import chart_of, picture, with_title
     from activities.report.formats.markdown import as_markdown
 
     chart = chart_of(report, name)
@@ -105,7 +105,7 @@ def chart_file(report: Report, name: str, form: str) -> bytes | None:
         return None
     if form == "md":
         return f"{as_markdown(chart)}\n".encode()
-    svg = titled(chart.svg, chart.caption)
+    svg = with_title(chart.svg, chart.caption)
     data = svg.encode() if form == "svg" else picture(svg)
     if data is None:
         raise MissingExtra("pdf", "svg and md need nothing")

@@ -40,7 +40,7 @@ class Next:
 
 
 @dataclass(frozen=True, slots=True)
-class Added:
+class Addition:
     before: Report
     report: Report
     version: Version | None
@@ -54,7 +54,7 @@ async def add_version(
     make: Callable[[Report, tuple[Version, ...]], Awaitable[Next | None]],
     *,
     at: str,
-) -> Added:
+) -> Addition:
     """Publish again what `make` makes of the latest version, and keep it; nothing where it makes nothing.
 
     `first` is the report as the run published it, `at` an ISO time. Raises StoreError, also when
@@ -64,7 +64,7 @@ async def add_version(
         former, versions = await load_latest(archive, first)
         plan = await make(former, versions)
         if plan is None:
-            return Added(former, former, None, len(versions) + 1)
+            return Addition(former, former, None, len(versions) + 1)
         report = await publish_again(archive, plan.step, standings(former, versions), plan.verdicts, at=at)
         number = len(versions) + 2
         with in_language(report.language):
@@ -75,7 +75,7 @@ async def add_version(
             texts = sentences(statements)
         report = report.replace(statements=statements, limitations=texts, made_from=plan.made_from)
         if await archive.add_version(first, report, version):
-            return Added(former, report, version, number)
+            return Addition(former, report, version, number)
     raise StoreError(f"{MAX_ATTEMPTS} versions of the report of {first.run_id} were written meanwhile")
 
 
@@ -102,7 +102,7 @@ async def refresh(
     at: str,
     new_works: Sequence[NewWork] = (),
     searches: Sequence[SearchRecord] = (),
-) -> Added:
+) -> Addition:
     """Keep what no version says yet as a new one; `new` are works that repeated searches found.
 
     Raises StoreError, see `add_version`.

@@ -19,11 +19,11 @@ from activities.report.formats.blocks import (
     Text,
     bullets,
     cell,
-    filled,
     table,
+    trim,
 )
 from activities.report.formats.conclusion_words import differs, direction_words, line, reasons
-from activities.report.formats.references import listed as listed_work
+from activities.report.formats.references import entry_of as listed_work
 from activities.report.formats.text import clean
 from activities.report.strength import TYPE_NAMES
 from activities.review.archive import Published
@@ -172,7 +172,7 @@ def _pool(synthesis: Synthesis) -> Iterator[Block]:
     pool = synthesis.pool
     if pool is None:
         return
-    yield from figures.pooled(clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), pool)
+    yield from figures.pool_blocks(clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), pool)
     if pool.left_out:
         without = [(row.study, plain_interval_text(row.result)) for row in pool.left_out]
         yield table((_("Without the study"), _(EFFECT)), without, _("Random effects without each study"))
@@ -195,7 +195,7 @@ def _effects(synthesis: Synthesis, findings: Findings) -> Table:
         last = (direction_words(work.direction), size, _(JUDGEMENT_NAMES[risk]) if risk else "")
         rows.append((cell(name), _quoting_cell(effects, work.support, findings), *map(cell, last)))
     head = (_("Study"), _(EFFECT), _("Direction"), _("Participants"), _("Risk of bias"))
-    return Table(*filled(head, rows))
+    return Table(*trim(head, rows))
 
 
 def _studies(findings: Findings) -> Iterator[Block]:
@@ -214,7 +214,7 @@ def _studies(findings: Findings) -> Iterator[Block]:
         )
     if rows:
         head = (_("Study"), _("Design"), *(clean(field.label) for field in general))
-        yield Table(*filled(head, rows), wide=len(general) > 5)
+        yield Table(*trim(head, rows), wide=len(general) > 5)
     deciders = [value.by for row in findings.rows for value in row.values]
     if deciders:
         agreed = deciders.count(AGREED)
@@ -246,7 +246,7 @@ def _bias(findings: Findings, protocol: Protocol) -> Iterator[Block]:
         name = findings.label(bias.evidence_id)
         yield Heading(f"{name}{f', {bias.outcome}' if bias.outcome else ''}")
         head = (_("No."), _("Question"), _("Answer"), _("Why"))
-        yield Table(*filled(head, [*_signals(bias, findings)]))
+        yield Table(*trim(head, [*_signals(bias, findings)]))
         if bias.reason:
             yield paragraph(bias.reason)
     if findings.not_assessed:
@@ -274,7 +274,7 @@ def _full_texts(findings: Findings) -> Iterator[Block]:
             )
             for text in findings.excluded
         ]
-        yield Table(*filled((_("Study"), _("Criterion"), _("Why")), cells))
+        yield Table(*trim((_("Study"), _("Criterion"), _("Why")), cells))
     if findings.not_retrieved:
         yield Heading(_("Not retrieved"))
         yield from bullets(findings.not_retrieved)

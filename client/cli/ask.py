@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from activities.settings import Settings
     from client.api import Determinator
     from client.run import Run
-    from client.runs.follow import Ended
+    from client.runs.follow import RunEnd
 
     Put = Callable[[object], None]
 
@@ -260,7 +260,7 @@ async def follow_run(
     return await show_ended(run, end, output=output, write=write if as_json else None)
 
 
-async def show_ended(run: "Run", end: "Ended", *, output: Path | None, write: "Put | None") -> int:
+async def show_ended(run: "Run", end: "RunEnd", *, output: Path | None, write: "Put | None") -> int:
     """Save the report, and print the answer and where the report is."""
     from activities.report.formats.prose import model_fault
     from client.reports.answer import answer_of, claims_of

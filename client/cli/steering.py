@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from activities.report.schema import Report
     from client.api import Determinator
     from client.run import Run
-    from client.runs.revising import Answered
+    from client.runs.revising import Reply
 
 
-def show_answer(reply: "Answered", *, as_json: bool) -> Exit:
+def show_answer(reply: "Reply", *, as_json: bool) -> Exit:
     """Print the answer to a question, with its works."""
     from activities.report.formats.prose import NOT_READ, plain_text
     from client.reports.answer import Told, with_references
@@ -59,7 +59,7 @@ def show_answer(reply: "Answered", *, as_json: bool) -> Exit:
     return Exit.DONE if claims else Exit.NOT_ENOUGH_EVIDENCE
 
 
-def show_version(reply: "Answered", *, as_json: bool) -> Exit:
+def show_version(reply: "Reply", *, as_json: bool) -> Exit:
     """Print what a change, a dispute or a decision made of a report."""
     from activities.report.formats.words import dispute_line
     from client.reports.answer import Changed

@@ -41,7 +41,7 @@ from client.embedded.workers import (
     Answer,
     NoSupervisor,
     ProcessesEnded,
-    Wanted,
+    WorkerRequest,
     open_runs,
     state_of,
     tell_replaced,
@@ -87,7 +87,7 @@ async def _start(settings: Settings, *, worker: bool, restart: bool, say: Say) -
             say(FIRST_START.format(home=places.home))
         places.make()
         is_new = await running_server(settings, places)
-        request = Wanted.by(settings, places) if worker else None
+        request = WorkerRequest.by(settings, places) if worker else None
         former_note = (await answer_of(places)).worker if worker else None
         if request:
             await request.ask(places, force=restart)  # while the server starts
@@ -120,10 +120,10 @@ async def serve(
         if lane is not None:
             lane.keep_in(places.lanes)  # it is in use
         if worker is None or needs:
-            request = Wanted.by(settings, places)
+            request = WorkerRequest.by(settings, places)
             needs = request.lane.lacks(lane) if lane and is_running else []
             if lane is not None and needs:  # to be offline needs no key, only less
-                offline = Wanted.by(settings.model_copy(update={"offline": True}), places)
+                offline = WorkerRequest.by(settings.model_copy(update={"offline": True}), places)
                 if not offline.lane.lacks(lane):
                     request, needs = offline, []
             if worker is None or not needs:

@@ -89,7 +89,7 @@ FEW_RUNS = 20
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class WorkerRequest:
     """The worker that a command's settings ask for."""
 
     settings: Settings
@@ -97,7 +97,7 @@ class Wanted:
     lane: Lane
 
     @classmethod
-    def by(cls, settings: Settings, places: Places) -> "Wanted":
+    def by(cls, settings: Settings, places: Places) -> "WorkerRequest":
         """Raise OSError."""
         lane = lane_of_settings(settings, places)
         lane.keep_in(places.lanes)
@@ -136,7 +136,7 @@ def processes_of(settings: Settings) -> int:
 
 
 async def tell_replaced(
-    client: Client, places: Places, request: Wanted, say: Say, *, former_note: WorkerNote | None
+    client: Client, places: Places, request: WorkerRequest, say: Say, *, former_note: WorkerNote | None
 ) -> None:
     """Say that a worker with other settings was replaced, and which runs wait for those. Raises RPCError."""
     if former_note is not None and former_note.fingerprint == request.fingerprint:

@@ -22,14 +22,14 @@ from activities.report.formats.prose import (
     unanswered,
 )
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import cited, clean, ended, numbered
+from activities.report.formats.text import clean, marker, with_citation, with_full_stop
 from activities.report.instructions import SentenceChange, differences
 from activities.report.parts import parts_of
 from activities.report.schema import Reference, Report
 from activities.text.normal_form import normalise
 
 if TYPE_CHECKING:
-    from client.runs.revising import Answered
+    from client.runs.revising import Reply
 
 SAMPLE_ONLY = "sample_only"
 """Code of the statement that only the bundled sample library was searched."""
@@ -127,12 +127,12 @@ def _heads(report: Report) -> dict[str, str]:
     return {
         passage.quotes[0]: clean(passage.before)
         for passage in passages
-        if ended(passage.before) != passage.before
+        if with_full_stop(passage.before) != passage.before
     }
 
 
 def _item_mark(claim: Claim) -> str:
-    return f"{numbered(claim.number)} " if claim.item and claim.begins else ""
+    return f"{marker(claim.number)} " if claim.item and claim.begins else ""
 
 
 def _claim(claim: Claim, numbers: Mapping[str, int], under: str = "") -> AnswerClaim:
@@ -140,7 +140,7 @@ def _claim(claim: Claim, numbers: Mapping[str, int], under: str = "") -> AnswerC
     marks = tuple(sorted({numbers[name] for name in ids if name in numbers}))
     text = clean(claim.text)
     if claim.kind == "background":
-        text = cited(text, general_mark(claim))
+        text = with_citation(text, general_mark(claim))
     return AnswerClaim(id=claim.id, text=text, references=marks, evidence_ids=ids, under=under)
 
 
@@ -210,7 +210,7 @@ class Told(BaseModel):
     calls: int
 
     @classmethod
-    def of(cls, reply: "Answered") -> "Told":
+    def of(cls, reply: "Reply") -> "Told":
         report = reply.report
         claims = claims_of(report)
         return cls(
@@ -237,7 +237,7 @@ class Changed(BaseModel):
     notes: list[str]
 
     @classmethod
-    def of(cls, reply: "Answered") -> "Changed":
+    def of(cls, reply: "Reply") -> "Changed":
         outcome = reply.outcome
         return cls(
             run_id=outcome.run_id,

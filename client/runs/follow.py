@@ -58,7 +58,7 @@ AtGate = Callable[["Run", Progress], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class RunEnd:
     """End of a run: with an outcome, or with the reason there is none."""
 
     outcome: Outcome | None = None
@@ -89,12 +89,12 @@ class Follower:
         self._rewinds = set[tuple[int, str]]()
         """Position and time of each rewind that is part of the run."""
 
-    async def follow(self) -> Ended:
+    async def follow(self) -> RunEnd:
         """Show the run until it ends."""
         run, say = self._run, self._display.note
         return await keep_alive(run.settings, run.connection, self._follow(), worker=True, say=say)
 
-    async def _follow(self) -> Ended:
+    async def _follow(self) -> RunEnd:
         away_since: float | None = None
         while True:
             end_task = asyncio.create_task(self._end())
@@ -123,17 +123,17 @@ class Follower:
             finally:
                 end_task.cancel()
 
-    async def _end(self) -> Ended:
+    async def _end(self) -> RunEnd:
         handle: WorkflowHandle[Any, Outcome] = self._run.connection.client.get_workflow_handle(
             self._run.id, result_type=Outcome
         )
         try:
-            return Ended(outcome=await handle.result())
+            return RunEnd(outcome=await handle.result())
         except WorkflowFailureError as error:
             cause = error.cause
             if isinstance(cause, TerminatedError) and await self._goes_on(GOES_ON in cause.details):
                 return await self._end()
-            return Ended(reason=failure_reason(error))
+            return RunEnd(reason=failure_reason(error))
 
     async def _goes_on(self, follows: bool) -> bool:
         """Tell whether another execution goes on where one was terminated: the run was rewound, or given up.
@@ -191,7 +191,7 @@ class Follower:
         self._position, self._queried_at = position, now
         return True
 
-    async def _show_until(self, end_task: "asyncio.Task[Ended]") -> None:
+    async def _show_until(self, end_task: "asyncio.Task[RunEnd]") -> None:
         """Show the state of the run, unless it ends first.
 
         A worker may need a tenth of a second to answer, and the outcome has all that happened. A
@@ -242,7 +242,7 @@ class Follower:
             self._display.note(f"{error}; {note}")
             self._silent_since = -1.0
 
-    async def _show_last_events(self, end: Ended) -> None:
+    async def _show_last_events(self, end: RunEnd) -> None:
         """Show what happened between the last poll and the end.
 
         The outcome has the end of the log; the run itself is asked only where that is not enough,

@@ -40,7 +40,7 @@ class Decided(Message):
 
 
 @dataclass(frozen=True, slots=True)
-class Answered:
+class Reply:
     asked: str
     outcome: "RefreshOutcome"
     before: Report
@@ -57,7 +57,7 @@ async def revise(
     by: str | None = None,
     model: str | None = None,
     max_cost: float | None = None,
-) -> Answered:
+) -> Reply:
     """Send it and wait for what comes of it; it goes on when the wait ends.
 
     `max_cost`: US dollars that the run, the changes of its report and this may cost. Raises BadInput,
@@ -120,4 +120,4 @@ async def revise(
         report = Report.model_validate_json(await store.get_bytes(outcome.blob))
     elif outcome.made:
         report, _ = await load_latest(Archive(settings.evidence_url), record.first)
-    return Answered(text, outcome, record.report, report)
+    return Reply(text, outcome, record.report, report)

@@ -36,7 +36,7 @@ from client.reports.answer import answer_of, cited_of, claims_of
 from client.reports.load import as_bytes
 from client.reports.read_aloud import can_speak, wav
 from client.run import Run
-from client.runs.revising import Answered
+from client.runs.revising import Reply
 from client.web.frame import SEE_OTHER, Frame, is_part, parts_of, render_template, report_body, run_url
 from client.web.home import Home
 
@@ -253,7 +253,7 @@ class Talking:
         return RedirectResponse(run_url(follow_up.id), SEE_OTHER)
 
 
-def answer_values(reply: Answered, draft: Report) -> dict[str, object]:
+def answer_values(reply: Reply, draft: Report) -> dict[str, object]:
     """Return what the page has of the answer to a question; `draft`: the report that was asked."""
     report = reply.report
     citations = cited_of(report, draft)
@@ -265,7 +265,7 @@ def answer_values(reply: Answered, draft: Report) -> dict[str, object]:
     return {"lines": lines, "cited": citations, "note": "" if report.written_by == "model" else NOT_READ}
 
 
-def version_values(reply: Answered, values: Mapping[str, object]) -> dict[str, object]:
+def version_values(reply: Reply, values: Mapping[str, object]) -> dict[str, object]:
     """Return what the page has of a report that was changed, disputed or decided on."""
     sentence, outcome = values.get("sentence"), reply.outcome
     disputes = [dispute for dispute in reply.report.disputes if dispute.sentence == sentence]

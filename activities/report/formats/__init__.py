@@ -130,5 +130,5 @@ def render_document(document: "Document", name: str) -> bytes:
     modules = {"md": "markdown"}
     if name not in WRITTEN:
         raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(WRITTEN)}")
-    renderer: Callable[[Document], bytes] = import_module(f"{__name__}.{modules.get(name, name)}").written
+    renderer: Callable[[Document], bytes] = import_module(f"{__name__}.{modules.get(name, name)}").write
     return renderer(document)

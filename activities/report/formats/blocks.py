@@ -13,7 +13,7 @@ from typing import Literal, TypeAlias
 
 from activities.contracts.evidence import Grade
 from activities.messages import ENGLISH, _
-from activities.report.formats.text import clean, numbered
+from activities.report.formats.text import clean, marker
 
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
@@ -147,7 +147,7 @@ Parts: TypeAlias = tuple[Part, ...]
 """What stands in one line or paragraph, with spaces between (`space_before`)."""
 
 
-def once(parts: Iterable[Part]) -> Parts:
+def with_works_once(parts: Iterable[Part]) -> Parts:
     """Show the works of sentences that follow each other on the same ones once, behind the last of them."""
     made: list[Part] = []
     for part in parts:
@@ -303,7 +303,7 @@ def _lines(block: Block) -> Iterator[str]:
             yield _plain(block.parts)
         case Bullets():
             numbers = block.numbers or [0] * len(block.items)
-            yield from (f"{numbered(n)} {_plain(item)}" for n, item in zip(numbers, block.items, strict=True))
+            yield from (f"{marker(n)} {_plain(item)}" for n, item in zip(numbers, block.items, strict=True))
         case Table():
             rows = ([cell.text for cell in row] for row in block.rows)
             yield from map("\t".join, (block.head, *rows))
@@ -367,12 +367,12 @@ def cell(
 def table(head: tuple[str, ...], rows: Iterable[Iterable[str]], caption: str = "") -> Table:
     """Make a table of plain text without the columns that are empty in every row; its head is in messages."""
     return Table(
-        *filled([_(name) for name in head], [tuple(Cell((Run(text),)) for text in row) for row in rows]),
+        *trim([_(name) for name in head], [tuple(Cell((Run(text),)) for text in row) for row in rows]),
         caption,
     )
 
 
-def filled(
+def trim(
     head: Sequence[str], rows: Sequence[tuple[Cell, ...]]
 ) -> tuple[tuple[str, ...], tuple[tuple[Cell, ...], ...]]:
     """Head and rows of a table without the columns that are empty in every row."""

@@ -16,7 +16,7 @@ from activities.report.formats.blocks import (
     Run,
     Table,
     cell,
-    filled,
+    trim,
 )
 from activities.report.formats.references import Quotes, same_words
 from activities.report.formats.statements import sentences, source_title
@@ -76,7 +76,7 @@ COLUMNS: tuple[CandidateFieldName, ...] = ("mechanism", "indications", "regulato
 """Fields of the page that have a column."""
 
 
-def missing(field: CandidateField) -> str:
+def absence_note(field: CandidateField) -> str:
     if field.status == "unreachable":
         sources = listed(map(source_title, field.silent))
         return _("not found ({sources} could not be reached)").format(sources=sources)
@@ -179,7 +179,7 @@ def blocks(report: Report, quotes: Quotes) -> Iterator[Block]:
     by_model, candidates = report.written_by == "model", CANDIDATES.of_report(report)
     if candidates:
         rows = [_row(row, number, quotes, by_model=by_model) for number, row in enumerate(candidates, 1)]
-        yield Table(*filled(tuple(map(_, HEAD)), rows), note(report), sortable=True)
+        yield Table(*trim(tuple(map(_, HEAD)), rows), note(report), sortable=True)
     for number, candidate in enumerate(candidates, start=1):
         heading = Heading(_title(candidate), anchor=f"candidate-{number}-page", new_page=True)
         yield Group((heading, Fields((*_fields(candidate, quotes, by_model=by_model),))), "candidate")
@@ -207,7 +207,7 @@ def _fields(
             label = about.label if by_model else about.unjudged or about.label
             yield _(label), tuple(_line(field.name, entry, quotes) for entry in field.entries)
         else:
-            alike.setdefault(missing(field), []).append(_(about.label))
+            alike.setdefault(absence_note(field), []).append(_(about.label))
     for reason, names in alike.items():
         yield ", ".join(names), ((Run(reason, "around"),),)
     if tests := tuple(map(clean, candidate.search_suggestions)):

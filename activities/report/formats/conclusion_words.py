@@ -39,11 +39,11 @@ from activities.report.formats.blocks import (
     Table,
     Text,
     cell,
-    filled,
+    trim,
 )
 from activities.report.formats.references import Quotes
-from activities.report.formats.text import capitalized, clean, ended
-from activities.report.formats.works_table import named
+from activities.report.formats.text import capitalized, clean, with_full_stop
+from activities.report.formats.works_table import name_cell
 from activities.report.schema import Report
 
 TITLE = N_("Summary of findings")
@@ -226,7 +226,7 @@ def reasons(conclusion: Conclusion) -> str:
     for place, reason in enumerate(causes):
         if len(f"{text} {reason}".split()) <= MAX_REASON_WORDS:
             text += f"{', ' if place else ': '}{reason}"
-    return ended(capitalized(text))
+    return with_full_stop(capitalized(text))
 
 
 def _down(concern: Concern) -> str:
@@ -235,7 +235,7 @@ def _down(concern: Concern) -> str:
     return text.format(reason=reason, count=concern.levels)
 
 
-def _counted(row: AppraisedWork | PooledFigure) -> str:
+def _counting(row: AppraisedWork | PooledFigure) -> str:
     """` for deaths, of the comparator against the group`: how a work counts, where it is otherwise."""
     template = _(" for {outcome}") if row.counts else _(" for the opposite outcome")
     counts = template.format(outcome=clean(row.counts)) if row.opposite else ""
@@ -259,14 +259,14 @@ def figures(conclusion: Conclusion) -> str:
         if count < len(conclusion.works):
             text = _("Pooled {measure} {interval}, {count} of {works} studies.")
         return text.format(
-            measure=f"{_(MEASURE_NAMES[conclusion.pooled.measure])}{_counted(conclusion.pooled)}",
+            measure=f"{_(MEASURE_NAMES[conclusion.pooled.measure])}{_counting(conclusion.pooled)}",
             interval=_interval(conclusion.pooled.result, conclusion.pooled),
             count=count,
             works=len(conclusion.works),
         )
     works = [work for work in conclusion.works if work.counted]
     if len(works) == 1 and (work := works[0]).effect and work.result:
-        measure = f"{_(MEASURE_NAMES[work.effect.measure])}{_counted(work)}"
+        measure = f"{_(MEASURE_NAMES[work.effect.measure])}{_counting(work)}"
         text = _("{measure} {interval}, one study.").format(
             measure=measure, interval=_interval(work.result, work)
         )
@@ -349,7 +349,7 @@ def leading(report: Report) -> tuple[Conclusion, ...]:
 def lead(report: Report, quotes: Quotes) -> Iterator[Block]:
     """Make an answer of each conclusion, its figure and its certainty."""
     lines: list[Parts] = [
-        (*_cited(conclusion, quotes, "bold"), *map(Run, filter(None, (_grounds(conclusion),))))
+        (*_sentence_parts(conclusion, quotes, "bold"), *map(Run, filter(None, (_grounds(conclusion),))))
         for conclusion in leading(report)
     ]
     if len(lines) == 1:
@@ -388,14 +388,14 @@ def _summary(conclusions: Sequence[Conclusion], report: Report, quotes: Quotes) 
             (
                 cell(capitalized(clean(conclusion.outcome)))
                 if said_above
-                else Cell(_cited(conclusion, quotes)),
+                else Cell(_sentence_parts(conclusion, quotes)),
                 Cell((Run(number(len(works))), cite) if works else ()),
                 cell(number(sum(filter(None, people))) if all(people) and works else ""),
                 cell(" ".join(filter(None, (_effect_words(conclusion, works), differs(conclusion))))),
                 cell(reasons(conclusion)),
             )
         )
-    return Table(*filled([*map(_, SUMMARY_HEAD)], rows), _(STARTS) if any(map(reasons, conclusions)) else "")
+    return Table(*trim([*map(_, SUMMARY_HEAD)], rows), _(STARTS) if any(map(reasons, conclusions)) else "")
 
 
 def _effect_words(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> str:
@@ -403,7 +403,7 @@ def _effect_words(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> str
     is_excluded = _excludes_what_matters(conclusion)
     direction = _(DIRECTIONS[conclusion.direction]) if is_excluded else direction_words(conclusion.direction)
     if figure := figures(conclusion):
-        return " ".join(filter(None, (ended(capitalized(direction)), figure, absolute(conclusion))))
+        return " ".join(filter(None, (with_full_stop(capitalized(direction)), figure, absolute(conclusion))))
     sides = Counter(direction_words(work.direction) for work in works)
     if direction_words(conclusion.direction) in sides:
         direction = ""
@@ -415,7 +415,7 @@ def _effect_words(conclusion: Conclusion, works: Sequence[AppraisedWork]) -> str
     )
     findings = ", ".join(counts if len(works) > 1 else sides)
     return " ".join(
-        (ended(capitalized(": ".join(filter(None, (direction, findings))))), *_ranges(works))
+        (with_full_stop(capitalized(": ".join(filter(None, (direction, findings))))), *_ranges(works))
     ).strip()
 
 
@@ -425,11 +425,11 @@ def _ranges(works: Iterable[AppraisedWork]) -> Iterator[str]:
     for work in works:
         if work.effect and work.result:
             unit = f" ({clean(work.unit)})" if work.effect.measure == "MD" and work.unit else ""
-            name = f"{_(MEASURE_NAMES[work.effect.measure])}{unit}{_counted(work)}"
+            name = f"{_(MEASURE_NAMES[work.effect.measure])}{unit}{_counting(work)}"
             effects.setdefault(name, []).append(work.result)
     for name, results in effects.items():
         if len(results) == 1:
-            yield capitalized(ended(f"{name} {interval_text(results[0])}"))
+            yield capitalized(with_full_stop(f"{name} {interval_text(results[0])}"))
         else:
             estimates = [result.estimate for result in results]
             text = _("{measure} from {range} in {count} studies.")
@@ -437,7 +437,7 @@ def _ranges(works: Iterable[AppraisedWork]) -> Iterator[str]:
             yield capitalized(text.format(measure=name, range=between, count=number(len(results))))
 
 
-def _cited(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
+def _sentence_parts(conclusion: Conclusion, quotes: Quotes, style: Style = "plain") -> Parts:
     claim = DraftClaim(
         text=sentence_of(conclusion),
         support=tuple(quote for work in conclusion.works for quote in work.support),
@@ -458,15 +458,15 @@ def _table(conclusion: Conclusion, report: Report, quotes: Quotes) -> Table:
     ]
     if conclusion.pooled is not None:
         pool = conclusion.pooled
-        effect = f"{pool.measure} {_interval(pool.result, pool)}{_counted(pool)}"
+        effect = f"{pool.measure} {_interval(pool.result, pool)}{_counting(pool)}"
         label = _("Pooled (random effects, I² {share})").format(share=percent(conclusion.pooled.i2))
         name, figure = (Cell((Run(text, "bold"),)) for text in (label, effect))
         rows.append((name, Cell(), Cell(), figure, Cell(), Cell(), Cell()))
     measures = dict.fromkeys(work.effect.measure for work in conclusion.works if work.effect)
     explained = "; ".join(f"{measure}: {_(MEASURE_NAMES[measure])}" for measure in measures)
     footnotes = (f"{mark} {text}" for text, mark in notes.items())
-    texts = (ended(explained), *footnotes, _not_pooled(conclusion, quotes))
-    return Table(*filled(head, rows), " ".join(filter(None, texts)))
+    texts = (with_full_stop(explained), *footnotes, _not_pooled(conclusion, quotes))
+    return Table(*trim(head, rows), " ".join(filter(None, texts)))
 
 
 def _not_pooled(conclusion: Conclusion, quotes: Quotes) -> str:
@@ -493,7 +493,7 @@ def _row(work: AppraisedWork, quotes: Quotes, notes: dict[str, str]) -> tuple[Ce
         mark = notes.setdefault(assumed, "*" * (len(notes) + 1))
     people, effect = _people(work), _p_value(work.p)
     if work.effect and work.result:
-        effect = f"{work.effect.measure} {_interval(work.result, work)}{_counted(work)}"
+        effect = f"{work.effect.measure} {_interval(work.result, work)}{_counting(work)}"
     texts = (
         _share(arms.events, arms.total) + mark if arms else "",
         _share(arms.control_events, arms.control_total) + mark if arms else "",
@@ -502,7 +502,7 @@ def _row(work: AppraisedWork, quotes: Quotes, notes: dict[str, str]) -> tuple[Ce
         number(people) if people else "",
     )
     cells = (cell(text, quote=quote) for text in texts)
-    return (named(reference, quotes) if reference else cell(work.evidence_id), *cells)
+    return (name_cell(reference, quotes) if reference else cell(work.evidence_id), *cells)
 
 
 def _interval(result: Interval, of: AppraisedWork | PooledFigure) -> str:

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING
 
 from activities.messages import in_its_language, language
 from activities.report.formats import blocks as page
-from activities.report.formats.figures import described, picture
+from activities.report.formats.figures import description, picture
 from activities.report.formats.page import document
-from activities.report.formats.text import quoted, sent_url
+from activities.report.formats.text import in_quotes, sent_url
 from activities.report.schema import Report
 
 if TYPE_CHECKING:
@@ -33,11 +33,11 @@ _STYLES = {"question": "Subtitle", "notice": "Intense Quote", "quote": "Quote"}
 
 
 def docx(report: Report) -> bytes:
-    return written(document(report))
+    return write(document(report))
 
 
 @in_its_language
-def written(tree: page.Document) -> bytes:
+def write(tree: page.Document) -> bytes:
     import docx as library
 
     word = library.Document()
@@ -104,7 +104,7 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
         elif url := sent_url(part.url):
             _link(paragraph, part.text, url)
         else:
-            text = quoted(part.text) if part.style == "said" else part.text
+            text = in_quotes(part.text) if part.style == "said" else part.text
             text = f"({text})" if part.style in ("grade", "around", "source") else text
             run = paragraph.add_run(text)
             run.bold = part.style in ("bold", "alert") or None
@@ -141,7 +141,7 @@ def _figure(word: "Document", figure: page.Figure) -> bool:
     if figure.caption:
         word.add_paragraph(figure.caption, style="Caption")
     shape = word.add_picture(BytesIO(png), width=Cm(FIGURE_CM))
-    descr = described(figure.svg)
+    descr = description(figure.svg)
     shape._inline.docPr.set("descr", descr)  # noqa: SLF001 - python-docx sets no alternative text
     return True
 

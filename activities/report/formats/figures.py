@@ -110,7 +110,7 @@ def drawing(name: str, title: str, words: str, content: "Sequence[Panel] | Seque
     return str(getattr(macros, name)(content, Markup(opening)))  # noqa: S704 - its parts are escaped above
 
 
-def titled(svg: str, title: str) -> str:
+def with_title(svg: str, title: str) -> str:
     height = int(_HEIGHT.search(svg)[1]) + TITLE_HEIGHT  # type: ignore[index]  # each template states it
     line = f'<text class="fig-text fig-lead" x="0" y="-10">{escape(title)}</text></svg>'
     drawing = _HEIGHT.sub(f'viewBox="0 -{TITLE_HEIGHT} 360 {height}"', svg, count=1)
@@ -136,7 +136,7 @@ def picture(svg: str) -> bytes | None:
     return image
 
 
-def described(svg: str) -> str:
+def description(svg: str) -> str:
     match = _DESCRIPTION.search(svg)
     return unescape(f"{match[1]}: {match[2]}") if match else ""
 
@@ -257,7 +257,7 @@ def _ticks(measure: Measure, low: float, high: float) -> list[float]:
 # charts by name
 
 
-def pooled(title: str, pool: Pool, *, drawn: bool = True) -> Iterator[Figure | Table]:
+def pool_blocks(title: str, pool: Pool, *, drawn: bool = True) -> Iterator[Figure | Table]:
     """Draw a pool, if its ratios have a place on the axis, and list its studies and its summaries."""
     chart = pool_panel(pool)
     marks = chart.marks if chart is not None else ()
@@ -274,7 +274,7 @@ def chart_of(report: Report, name: str) -> Figure | None:
     """Make a chart of `CHARTS` with its table; None where the report has nothing of it. Raises KeyError."""
     message, panels_of = {
         "effects": (N_("Effects by outcome, with 95% confidence intervals"), _effects),
-        "pooled": (N_("Pooled effects, with 95% confidence intervals"), _pooled),
+        "pooled": (N_("Pooled effects, with 95% confidence intervals"), _pool_panels),
     }[name]
     title, panels = _(message), tuple(filter(None, panels_of(report)))
     if not panels:
@@ -291,7 +291,7 @@ def effects_of(report: Report, *, drawn: bool) -> Iterator[Figure]:
         yield replace(chart, table=None, svg=chart.svg if drawn else "")
 
 
-def _pooled(report: Report) -> Iterator[Panel | None]:
+def _pool_panels(report: Report) -> Iterator[Panel | None]:
     analysis = ANALYSIS.of_report(report)
     return map(pool_panel, analysis.pools if analysis else ())
 

@@ -15,7 +15,7 @@ from activities.messages import in_its_language, language
 from activities.report.formats import blocks as page
 from activities.report.formats.figures import FOLDER, STYLE, templates
 from activities.report.formats.page import document
-from activities.report.formats.text import quoted
+from activities.report.formats.text import in_quotes
 from activities.report.schema import Report
 
 Link = Callable[[page.Quote], str]
@@ -24,23 +24,23 @@ Link = Callable[[page.Quote], str]
 
 def html(report: Report) -> bytes:
     """Write a whole page that can be mailed, archived and printed."""
-    return written(document(report))
+    return write(document(report))
 
 
 @in_its_language
-def written(tree: page.Document) -> bytes:
+def write(tree: page.Document) -> bytes:
     css, code = style(), script()
     policy = (
         f"default-src 'none'; style-src '{_digest(css)}'; script-src '{_digest(code)}'; "
         "base-uri 'none'; form-action 'none'"
     )
-    return _rendered("report", tree, css=css, script=code, policy=policy, link=None).encode()
+    return _render("report", tree, css=css, script=code, policy=policy, link=None).encode()
 
 
 @in_its_language
 def body(report: Report, link: Link) -> Markup:
     """Write the report within a page of others; each citation leads to the address of its quote."""
-    return Markup(_rendered("body", document(report), link=link))  # noqa: S704 - made by a template that escapes
+    return Markup(_render("body", document(report), link=link))  # noqa: S704 - made by a template that escapes
 
 
 def style() -> Markup:
@@ -53,7 +53,7 @@ def script() -> Markup:
     return Markup((FOLDER / "report.js").read_text(encoding="utf-8"))  # noqa: S704
 
 
-def _rendered(name: str, tree: page.Document, **values: object) -> str:
+def _render(name: str, tree: page.Document, **values: object) -> str:
     helpers = {
         "kind": lambda value: type(value).__name__,
         "space": lambda part: Markup("<br>") if (text := page.space_before(part)) == "\n" else text,
@@ -62,7 +62,7 @@ def _rendered(name: str, tree: page.Document, **values: object) -> str:
     }
     values["language"] = language()
     template = templates().get_template(f"{name}.html.jinja")
-    return template.render(document=tree, quoted=quoted, **values, **helpers)
+    return template.render(document=tree, quoted=in_quotes, **values, **helpers)
 
 
 def _digest(text: str) -> str:

@@ -9,12 +9,12 @@ from activities.messages import in_its_language
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
 from activities.report.formats.text import (
-    cited,
     escape_markdown,
-    numbered,
+    in_quotes,
+    marker,
     pipe_table,
-    quoted,
     sent_url,
+    with_citation,
 )
 from activities.report.schema import Report
 
@@ -25,11 +25,11 @@ NEW_LINE, LINE = "\n", "  \n"
 
 
 def markdown(report: Report) -> bytes:
-    return written(document(report, drawn=False))
+    return write(document(report, drawn=False))
 
 
 @in_its_language
-def written(tree: page.Document) -> bytes:
+def write(tree: page.Document) -> bytes:
     parts = [f"# {escape_markdown(tree.title)}", *map(as_markdown, tree.head)]
     for chapter in page.on_paper(tree):
         parts += _chapter(chapter)
@@ -59,7 +59,7 @@ def as_markdown(block: page.Block) -> str:
             return _text(block)
         case page.Bullets():
             numbers = block.numbers or [0] * len(block.items)
-            return "\n".join(f"{numbered(n)} {_line(i)}" for n, i in zip(numbers, block.items, strict=True))
+            return "\n".join(f"{marker(n)} {_line(i)}" for n, i in zip(numbers, block.items, strict=True))
         case page.Fields():
             return "\n".join(_field(label, lines) for label, lines in block.fields)
         case page.Table():
@@ -108,7 +108,7 @@ def _part(part: page.Part, *, inline: bool, with_marks: bool) -> str:
     if isinstance(part, page.Sentence):
         text = escape_markdown(part.text, inline=inline or part.strong)
         sign = part.cite.text
-        text = " ".join(filter(None, (text, sign))) if part.goes_on else cited(text, sign)
+        text = " ".join(filter(None, (text, sign))) if part.goes_on else with_citation(text, sign)
         return f"**{text}**" if part.strong else text
     label = escape_markdown(part.text, inline=inline)
     match part.style:
@@ -119,7 +119,7 @@ def _part(part: page.Part, *, inline: bool, with_marks: bool) -> str:
         case "grade":
             return f"*({_plain(part.text)})*"
         case "said":
-            return quoted(label) if with_marks else label
+            return in_quotes(label) if with_marks else label
         case "around":
             return f"({label})"
         case "source":

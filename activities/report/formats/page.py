@@ -36,11 +36,11 @@ from activities.report.formats.blocks import (
     TextKind,
     bullets,
     cell,
-    filled,
     listed_quotes,
-    once,
     quotes_in,
     table,
+    trim,
+    with_works_once,
 )
 from activities.report.formats.prose import (
     GENERAL,
@@ -57,7 +57,7 @@ from activities.report.formats.prose import (
 )
 from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import clean, full_stop, quoted, shortened
+from activities.report.formats.text import clean, full_stop, in_quotes, shortened
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
@@ -170,7 +170,7 @@ class _Page:
         """List the quotes behind the sentences, as paper needs them: a screen has them at the sentences."""
         by_work: dict[str, list[Parts]] = {}
         for quote in sorted(listed_quotes(chapters), key=self.quotes.place):
-            line = (Run(quoted(quote.text)), Run(quote.behind.strip()))
+            line = (Run(in_quotes(quote.text)), Run(quote.behind.strip()))
             lines = by_work.setdefault(f"[{quote.number}] {clean(quote.title)}".strip(), [])
             lines.append(tuple(run for run in line if run.text))
         if by_work:
@@ -311,8 +311,8 @@ class _Page:
         if shape == "list":
             groups = items(claims)
             numbers = tuple(item[0].number for item in groups) if claims[0].number else ()
-            return Bullets(tuple(once(self._sentences(item, ":")) for item in groups), numbers)
-        return Text(once(self._sentences(claims, ".")), kind)
+            return Bullets(tuple(with_works_once(self._sentences(item, ":")) for item in groups), numbers)
+        return Text(with_works_once(self._sentences(claims, ".")), kind)
 
     def _letter(self, claims: list[Claim]) -> Iterator[Block]:
         """Show a text that leaves the report as it stands, and below it what its sender has to know."""
@@ -329,7 +329,7 @@ class _Page:
             steps = "; ".join(words.steps([claim], computed))
             parts = (self.quotes.cite(claim, claim.body), Run(known), Run(steps))
             if shown := tuple(part for part in parts if part.text or (isinstance(part, Cite) and part.marks)):
-                rows.append((Run(quoted(shortened(clean(claim.text), REST_CHARS))), *shown))
+                rows.append((Run(in_quotes(shortened(clean(claim.text), REST_CHARS))), *shown))
         if rows:
             yield Bullets(tuple(rows))
 
@@ -349,7 +349,7 @@ class _Page:
             style: Style = "bold" if claim.strong else "plain"
             rows.append((row_head, *(cell(field, style) for field in rest), Cell((sign,))))
         head = (f"{head[0]}{GENERAL_SIGN}", *head[1:]) if all(known) else head
-        titles, fields = filled((*head, _("Source")), rows)
+        titles, fields = trim((*head, _("Source")), rows)
         return Table(titles, fields, wide=len(titles) > WIDE)
 
     # sections

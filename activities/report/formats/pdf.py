@@ -19,11 +19,11 @@ TEMPLATE = Path(__file__).with_name("report.typ")
 
 def pdf(report: Report) -> bytes:
     """Write the whole report. Raises MissingExtra without the `pdf` extra."""
-    return written(document(report))
+    return write(document(report))
 
 
 @in_its_language
-def written(tree: page.Document) -> bytes:
+def write(tree: page.Document) -> bytes:
     """Write a tree of blocks as PDF. Raises MissingExtra without the `pdf` extra."""
     try:
         import typst

@@ -16,13 +16,13 @@ from activities.report.formats.blocks import CLOSING
 from activities.report.formats.statements import STATUSES, sentence
 from activities.report.formats.text import (
     ENDS,
-    cited,
     clean,
     escape_markdown,
-    numbered,
+    in_quotes,
+    marker,
     pipe_table,
-    quoted,
     quoted_markdown,
+    with_citation,
 )
 from activities.report.schema import Reference, Report, ReportSection
 
@@ -61,19 +61,19 @@ def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     lead = f"**{escape_markdown(claim.lead, inline=True)}:** " if claim.lead else ""
     if claim.strong and not (claim.support or claim.letter or claim.kind == "background"):
         return f"**{escape_markdown(claim.body, inline=True)}**"
-    return lead + (escape_markdown(claim.body) if claim.letter else _cited(claim, numbers, escape_markdown))
+    return lead + (escape_markdown(claim.body) if claim.letter else _cite(claim, numbers, escape_markdown))
 
 
 def plain_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     lead = f"{clean(claim.lead)}: " if claim.lead else ""
-    return lead + (clean(claim.body) if claim.letter else _cited(claim, numbers, clean))
+    return lead + (clean(claim.body) if claim.letter else _cite(claim, numbers, clean))
 
 
 def general_mark(claim: Claim) -> str:
     return f"({_(GENERAL)})" if claim.kind == "background" else ""
 
 
-def signed(text: str) -> str:
+def with_general_sign(text: str) -> str:
     """Put the sign of general knowledge before the full stop of a sentence."""
     stem = text.removesuffix(text[-1:]) if text.endswith(ENDS) else text
     return f"{stem}{GENERAL_SIGN}{text[len(stem) :]}"
@@ -87,7 +87,7 @@ def general_note(claims: Iterable[Claim]) -> str:
 
 def general_of_letter(claims: Iterable[Claim]) -> str:
     """Name the sentences of a letter that no work states, since nothing within it marks them."""
-    texts = [quoted(clean(claim.text)) for claim in claims if claim.kind == "background"]
+    texts = [in_quotes(clean(claim.text)) for claim in claims if claim.kind == "background"]
     return " ".join((_(GENERAL_OF_LETTER), *texts)) if texts else ""
 
 
@@ -100,11 +100,11 @@ def names_none(claim: Claim | DraftClaim, works: int) -> bool:
     )
 
 
-def _cited(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:
+def _cite(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:
     *first, (last, works) = pieces(claim)
     texts = [" ".join(filter(None, (write(text), _mark(names, numbers)))) for text, names in first]
     works = () if names_none(claim, len(works)) else works
-    texts.append(cited(write(last), general_mark(claim) or _mark(works, numbers)))
+    texts.append(with_citation(write(last), general_mark(claim) or _mark(works, numbers)))
     return "".join(
         f" {text}" if place and not text.startswith(CLOSING) else text for place, text in enumerate(texts)
     )
@@ -202,7 +202,7 @@ def summary_text(report: Report) -> str:
     if reason and not any(report.claims()):
         return " ".join(filter(None, (escape_markdown(notice(report)), reason)))
     bullets = "\n".join(f"- {claim_text(claim, numbers)}" for claim in summary_of(report))
-    parts = (reason, escape_markdown(notice(report)), *_written(shapes(report.answer), numbers), bullets)
+    parts = (reason, escape_markdown(notice(report)), *_write(shapes(report.answer), numbers), bullets)
     return "\n\n".join(filter(None, parts))
 
 
@@ -214,15 +214,15 @@ def section_text(section: ReportSection, numbers: Mapping[str, int]) -> str:
     parts = []
     for heading, claims in blocks:
         parts += [f"### {escape_markdown(heading)}"] if heading else []
-        parts += _written(shapes(claims), numbers)
+        parts += _write(shapes(claims), numbers)
     return "\n\n".join(parts)
 
 
-def _written(groups: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str, int]) -> Iterator[str]:
+def _write(groups: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str, int]) -> Iterator[str]:
     """Write paragraphs, lists, tables and letters."""
     for shape, group in groups:
         if shape == "letter":
-            yield quoted_markdown("\n\n".join(_written(shapes_within(group), numbers)))
+            yield quoted_markdown("\n\n".join(_write(shapes_within(group), numbers)))
             if mark := _mark((s.evidence_id for claim in group for s in claim.support), numbers):
                 yield f"{_(SOURCES_OF_LETTER)} {mark}"
             if general := general_of_letter(group):
@@ -235,7 +235,7 @@ def _written(groups: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str
             yield pipe_table([*(head for head, _ in group[0].cells), ""], rows)
         elif shape == "list":
             yield "\n".join(
-                f"{numbered(item[0].number)} {' '.join(claim_text(claim, numbers) for claim in item)}"
+                f"{marker(item[0].number)} {' '.join(claim_text(claim, numbers) for claim in item)}"
                 for item in items(group)
             )
         else:

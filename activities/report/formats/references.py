@@ -11,16 +11,16 @@ from activities.contracts.write import DraftClaim
 from activities.messages import N_, _, clock, day
 from activities.report.formats import blocks as page
 from activities.report.formats.blocks import Cite, Mark, Quote, Sentence
-from activities.report.formats.prose import names_none, pieces, signed
+from activities.report.formats.prose import names_none, pieces, with_general_sign
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import (
     authors_line,
     clean,
-    ended,
     identifier_links,
-    quoted,
+    in_quotes,
     safe_url,
     shortened,
+    with_full_stop,
 )
 from activities.report.schema import Reference, Report
 from activities.report.strength import TYPE_NAMES, UNSPECIFIC
@@ -63,7 +63,7 @@ def blocks(report: Report, numbers: Collection[int] | None = None) -> Iterator[p
         common_marks = set(marks[0]).intersection(*marks) if len(marks) > 1 else set[str]()
         labels |= set().union(*marks) - common_marks
     items = tuple(
-        listed(reference, [mark for mark in marks_of_work if mark in labels], _twins(reference, report))
+        entry_of(reference, [mark for mark in marks_of_work if mark in labels], _twins(reference, report))
         for reference, marks_of_work in zip(report.references, marks, strict=True)
         if numbers is None or reference.number in numbers
     )
@@ -82,18 +82,18 @@ def _twins(reference: Reference, report: Report) -> list[int]:
     return [number for number in numbers if number != reference.number]
 
 
-def listed(reference: Reference, marks: Sequence[str] = (), twins: Sequence[int] = ()) -> page.Reference:
+def entry_of(reference: Reference, marks: Sequence[str] = (), twins: Sequence[int] = ()) -> page.Reference:
     """Write a reference; `marks`: its badges but those that all references share."""
     links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
     title, venue = clean(reference.title), clean(reference.venue or "")
     if venue.replace("_", " ").startswith(f"{title}."):  # a file that has no title but its name
         title, venue = venue, ""
     kind = _(reference.design) if reference.evidence_type == "document" else ""
-    place = ended(", ".join(filter(None, (venue, kind, date_of(reference)))))
+    place = with_full_stop(", ".join(filter(None, (venue, kind, date_of(reference)))))
     warnings, file = alerts(), file_of(reference)
     parts: list[page.Part] = [
-        page.Run(ended(authors_line(reference.authors))),
-        page.Run(ended(title), url=best_url(reference)),
+        page.Run(with_full_stop(authors_line(reference.authors))),
+        page.Run(with_full_stop(title), url=best_url(reference)),
         page.Run(place),
         page.Run(f"({file})" if file and file not in f"{title} {venue}" else ""),
         *(page.Run(text, url=url) for text, url in links),
@@ -228,11 +228,11 @@ class Quotes:
             return (words,)
         anchor, cite = anchor_of(claim.id) if first else "", self.cite(claim, claim.body)
         if any(quote.same for mark in cite.marks for quote in mark.quotes):
-            return (Sentence(quoted(ended(clean(claim.body))), cite, anchor, disputed),)
+            return (Sentence(in_quotes(with_full_stop(clean(claim.body))), cite, anchor, disputed),)
         *parts, (ending, names) = pieces(claim)
         sentences = [Sentence(text, self.cite(claim, claim.body, ids), goes_on=True) for text, ids in parts]
-        ending = ending if claim.strong else ended(ending)  # a line in bold may head what follows
-        text = signed(ending) if claim.kind == "background" else ending
+        ending = ending if claim.strong else with_full_stop(ending)  # a line in bold may head what follows
+        text = with_general_sign(ending) if claim.kind == "background" else ending
         sentences.append(Sentence(text, self.cite(claim, claim.body, names), disputed=disputed))
         sentences = [replace(part, strong=claim.strong) for part in sentences]
         return (replace(sentences[0], anchor=anchor), *sentences[1:])

@@ -12,7 +12,7 @@ from activities.contracts.errors import install
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Grade, Statement
 from activities.contracts.stop_reasons import STOPS
 from activities.messages import N_, Plural, _, day, listed, ngettext, number
-from activities.report.formats.text import clean, ended, quoted
+from activities.report.formats.text import clean, in_quotes, with_full_stop
 
 TEXT = "text"
 """A sentence that came as text, from a model."""
@@ -110,7 +110,7 @@ def sentence(statement: Statement) -> str:
     wording = WORDING.get(statement.code)
     try:
         if wording is not None:
-            return clean(wording(statement) if callable(wording) else _filled(wording, statement))
+            return clean(wording(statement) if callable(wording) else _fill(wording, statement))
     except (KeyError, IndexError, ValueError):
         pass
     values = ", ".join(f"{name}: {clean(statement.text(name))}" for name in statement.values)
@@ -122,7 +122,7 @@ def sentences(statements: Iterable[Statement]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(filter(None, map(sentence, statements))))
 
 
-def _filled(wording: str | Choice, s: Statement) -> str:
+def _fill(wording: str | Choice, s: Statement) -> str:
     values = _Values(s)
     if isinstance(wording, Choice):
         wording = wording.among.get(values[wording.by], wording.otherwise)
@@ -164,15 +164,15 @@ def _note(s: Statement) -> str:
     return f" ({note})" if note else ""
 
 
-def _asked(s: Statement) -> str:
+def _searches(s: Statement) -> str:
     """Name what was asked of which source and what to do next; nothing where not known."""
-    rows = zip(s.texts("sources"), s.texts("queries"), s.texts("gave"), strict=True)
-    searches = [f"{source_title(source)} {quoted(query)} ({_gave(result)})" for source, query, result in rows]
+    rows = zip(s.texts("sources"), s.texts("queries"), map(_result, s.texts("gave")), strict=True)
+    searches = [f"{source_title(name)} {in_quotes(query)} ({result})" for name, query, result in rows]
     text = _(". Searched: {searches}. What you can do: {next}")
     return text.format(searches="; ".join(searches), next=_(_NEXT)) if searches else ""
 
 
-def _gave(result: str) -> str:
+def _result(result: str) -> str:
     if not result.isdigit():
         return _("no answer: {why}").format(why=_(STATUSES.get(result, result)))
     text = ngettext("{count} record", "{count} records", int(result)) if int(result) else _("no record")
@@ -185,7 +185,7 @@ VALUES: Mapping[str, Callable[[Statement], str]] = {
     "source": lambda s: source_title(s.text("source")),
     "why": lambda s: _(STATUSES.get(s.text("status"), s.text("status"))),
     "note": _note,
-    "titles": lambda s: listed(quoted(title) for title in s.texts("titles")),
+    "titles": lambda s: listed(in_quotes(title) for title in s.texts("titles")),
     "fields": lambda s: listed(name.replace("_", " ") for name in s.texts("fields")),
     "share": lambda s: "all" if s.number("items") == s.number("of") else "some",
     "shown_in": lambda s: s.text("step"),
@@ -197,11 +197,11 @@ VALUES: Mapping[str, Callable[[Statement], str]] = {
 
 
 def _and_asked(message: str) -> Callable[[Statement], str]:
-    return lambda s: _filled(message, s) + _asked(s)
+    return lambda s: _fill(message, s) + _searches(s)
 
 
 def _words_absent(s: Statement) -> str:
-    words = [quoted(word) for word in s.texts("words")]
+    words = [in_quotes(word) for word in s.texts("words")]
     text = ngettext(
         "{words} does not occur in any document searched ({count}).",
         "{words} do not occur in any document searched ({count}).",
@@ -245,17 +245,17 @@ def _of_judgements(s: Statement) -> str:
             ngettext(SIDES[name].one, SIDES[name].many, count).format(count=number(count))
             for name, count in sides.items()
         )
-    return ended(text.format(works=number(works), direct=number(direct)))
+    return with_full_stop(text.format(works=number(works), direct=number(direct)))
 
 
 def _nothing_found(s: Statement) -> str:
-    failures = _filled(N_("; {failed} of {searches} searches failed"), s) if s.number("failed") else ""
-    return _("the searches that succeeded found nothing") + failures + _asked(s)
+    failures = _fill(N_("; {failed} of {searches} searches failed"), s) if s.number("failed") else ""
+    return _("the searches that succeeded found nothing") + failures + _searches(s)
 
 
 def _new_version(s: Statement) -> str:
     titles = s.texts("new_works")
-    names = "; ".join(quoted(title) for title in titles[:NEW_WORKS_NAMED])
+    names = "; ".join(in_quotes(title) for title in titles[:NEW_WORKS_NAMED])
     if (rest := len(titles) - NEW_WORKS_NAMED) > 0:
         names += _("; and {count} more").format(count=number(rest))
     texts = [_("This is version {version} of {at}, of a report of {first_at}.")]

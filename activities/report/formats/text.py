@@ -102,7 +102,7 @@ def shortened(text: str, chars: int) -> str:
     return text if len(text) <= chars else text[: chars + 1].rsplit(" ", 1)[0] + " \u2026"
 
 
-def quoted(text: str) -> str:
+def in_quotes(text: str) -> str:
     """Put a text in the quotation marks of the report's language."""
     return _("“{text}”").format(text=text)
 
@@ -121,7 +121,7 @@ def full_stop(text: str) -> str:
     return "\u3002" if "\u3040" <= last <= "\u9fff" else "."
 
 
-def ended(text: str) -> str:
+def with_full_stop(text: str) -> str:
     """Add a full stop, unless the text ends a sentence already."""
     return text if not text or text.endswith(ENDS) else f"{text.rstrip(',;: ')}{full_stop(text)}"
 
@@ -132,12 +132,12 @@ def capitalized(text: str) -> str:
     return text if first[1:] != first[1:].lower() else text[:1].upper() + text[1:]
 
 
-def numbered(number: int) -> str:
+def marker(number: int) -> str:
     """Begin an item of a list, in Markdown."""
     return f"{number}." if number else "-"
 
 
-def cited(text: str, mark: str) -> str:
+def with_citation(text: str, mark: str) -> str:
     """Put the citation before the full stop of a sentence."""
     if not mark:
         return text

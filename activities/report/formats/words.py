@@ -33,7 +33,7 @@ from activities.report.formats.statements import (
     sentences,
     source_title,
 )
-from activities.report.formats.text import capitalized, clean, ended, quoted, shortened
+from activities.report.formats.text import capitalized, clean, in_quotes, shortened, with_full_stop
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
 from activities.text.numbers import Number, figures
@@ -228,7 +228,7 @@ def gaps(report: Report) -> tuple[str, ...]:
         for gap in use.open
         if clean(gap).casefold().rstrip(" .") not in question_texts
     ]
-    return (*lines, *(capitalized(ended(gap)) for gap in dict.fromkeys(open_gaps)))
+    return (*lines, *(capitalized(with_full_stop(gap)) for gap in dict.fromkeys(open_gaps)))
 
 
 def unreached(report: Report) -> list[Statement]:
@@ -277,7 +277,7 @@ def _read_in_vain(report: Report) -> Iterator[str]:
     works = [w for w in report.unused if w.reason in reasons and judgements[w.evidence_id].reason]
     works.sort(key=lambda work: -judgements[work.evidence_id].answers)
     for work in works[:MOST_IN_VAIN]:
-        title = quoted(shortened(clean(work.title), MAX_TITLE_CHARS))
+        title = in_quotes(shortened(clean(work.title), MAX_TITLE_CHARS))
         reason = clean(judgements[work.evidence_id].reason).rstrip(".")
         yield _("Read and not used: {title} ({reason}).").format(title=title, reason=reason)
 
@@ -366,7 +366,7 @@ def account(report: Report) -> str:
     text = _("Searches: {searches}; works found: {kept}, read: {screened}, cited: {included}.")
     line = text.format(**{name: number(count) for name, count in counts.items()})
     models = _("Language models: {models}.").format(models=clean(", ".join(method.models)))
-    parts = (ended(kicker(report)), line, checks(report), models if method.model_calls else "")
+    parts = (with_full_stop(kicker(report)), line, checks(report), models if method.model_calls else "")
     return " ".join(filter(None, parts))
 
 

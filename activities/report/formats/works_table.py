@@ -11,7 +11,7 @@ from activities.contracts.judge import MIN_ANSWERS, Direction
 from activities.contracts.judge import PART as TABLE
 from activities.messages import N_, _, number
 from activities.report.formats import references as refs
-from activities.report.formats.blocks import Cell, Run, Table, cell, filled
+from activities.report.formats.blocks import Cell, Run, Table, cell, trim
 from activities.report.formats.references import Quotes
 from activities.report.formats.text import clean, spreadsheet_cell
 from activities.report.parts import concludes
@@ -57,7 +57,7 @@ def works_table(report: Report, quotes: Quotes) -> Iterator[Table]:
         if len(texts := {row[place].text for row in works}) == 1 and not texts & refs.alerts()
     ]
     works = [tuple(Cell() if place in places else value for place, value in enumerate(row)) for row in works]
-    titles, fields = filled(head, works)
+    titles, fields = trim(head, works)
     yield Table(titles, fields, sortable=True, wide=len(titles) > WIDE)
 
 
@@ -70,13 +70,13 @@ def _row(report: Report, reference: Reference, quotes: Quotes) -> tuple[Cell, ..
     fields = next((row.cells for row in TABLE.of_report(report).rows if row.evidence_id == name), {})
     values = (fields.get(column) for column in TABLE.of_report(report).columns)
     cells = (
-        _quoted(value.text, value.support, quotes) if value and value.support else Cell() for value in values
+        _quote(value.text, value.support, quotes) if value and value.support else Cell() for value in values
     )
     people, grade = reference.n or 0, reference.strength or ""
     standing = _(refs.STANDINGS[reference.standing]) if report.words.standing else ""
     answers = work.answers >= MIN_ANSWERS
     return (
-        named(reference, quotes),
+        name_cell(reference, quotes),
         finding(work, quotes),
         cell(_(DIRECTIONS[work.direction]) if answers else ""),
         cell(number(people) if people else "", rank=str(people)),
@@ -89,7 +89,7 @@ def _row(report: Report, reference: Reference, quotes: Quotes) -> tuple[Cell, ..
     )
 
 
-def named(reference: Reference, quotes: Quotes) -> Cell:
+def name_cell(reference: Reference, quotes: Quotes) -> Cell:
     """Name a work by its first author or its title, and its year."""
     label, year = clean(refs.label_of(reference)), str(reference.year or "")
     text = label if label.endswith(year) else f"{label} ({year})"
@@ -101,10 +101,10 @@ def finding(work: JudgedWork, quotes: Quotes) -> Cell:
     """Show what a work found in a clause of its sentence, which it opens; nothing where none is short."""
     if not work.support:
         return Cell()
-    return _quoted(whole_clause(work.finding, work.support[0].quote), work.support[0], quotes)
+    return _quote(whole_clause(work.finding, work.support[0].quote), work.support[0], quotes)
 
 
-def _quoted(text: str, support: Support, quotes: Quotes) -> Cell:
+def _quote(text: str, support: Support, quotes: Quotes) -> Cell:
     return cell(text, quote=replace(quotes.quote(text, support), number=0))
 
 

@@ -83,7 +83,7 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
     for pool in analysis.pools:
         title = clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}")
         yield Heading(title)
-        yield from figures.pooled(title, pool, drawn=drawn)
+        yield from figures.pool_blocks(title, pool, drawn=drawn)
     if analysis.not_pooled:
         yield Heading(_(LISTED_TITLE))
         yield Bullets(tuple(_effect_parts(row, quotes) for row in analysis.not_pooled))

@@ -12,7 +12,7 @@ from activities.messages import CATALOGUES
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.statements import WORDING, Choice
-from activities.report.formats.text import ended
+from activities.report.formats.text import with_full_stop
 from activities.report.strength import DESIGN_NAMES, TYPE_NAMES
 from activities.verification.verdicts import printable_draft
 from tests.activities.report.rendered import EVERY_FORMAT, faults, page_of, words_of
@@ -156,4 +156,4 @@ def test_quotation_marks_are_those_of_the_language_of_the_report(language: str, 
     ],
 )
 def test_a_sentence_ends_with_one_full_stop_of_its_script(text: str, shown: str) -> None:
-    assert ended(text) == shown
+    assert with_full_stop(text) == shown

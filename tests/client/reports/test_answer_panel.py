@@ -16,7 +16,7 @@ from client.cli.ask import show_ended
 from client.failures import Exit
 from client.reports import load
 from client.reports.answer_panel import answer_parts, work_line
-from client.runs.follow import Ended
+from client.runs.follow import RunEnd
 from tests.activities.report.written import FEWER, INFECTION, PASSAGES, STEP, WORKS
 from tests.client.seen import a_report
 
@@ -113,6 +113,6 @@ async def test_a_cancelled_run_whose_report_cannot_be_written_says_so(
     monkeypatch.setattr(load, "load_report", stored)
     run: Any = SimpleNamespace(id="x", settings=Settings(home=tmp_path), connection=None, link="")
     (tmp_path / "file").touch()
-    code = await show_ended(run, Ended(), output=tmp_path / "file" / "report.md", write=None)
+    code = await show_ended(run, RunEnd(), output=tmp_path / "file" / "report.md", write=None)
     assert code == Exit.FAILED
     assert "the report could not be saved" in capsys.readouterr().err
