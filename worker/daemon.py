@@ -135,7 +135,7 @@ LOOK_SECONDS = 30.0
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """How the worker of an embedded server differs from others."""
+    """The differences between the worker of an embedded server and others."""
 
     private_socket: Path
     """The socket of the home: the only way to its server that no other user can open in its place."""

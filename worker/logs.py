@@ -79,7 +79,7 @@ def logging_runtime(metrics: PrometheusConfig | None = None) -> Runtime:
 
 
 def is_unforeseen(record: logging.LogRecord) -> bool:
-    """Whether the SDK's record of a failed activity is news.
+    """Tell whether the SDK's record of a failed activity is news.
 
     Errors of our table were logged where they happened, on one line and without a stack.
     """

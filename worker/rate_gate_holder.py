@@ -108,7 +108,7 @@ async def start_gate(client: Client, task_queue: str, terms: GateTerms) -> None:
 
 
 async def _is_held(gate: WorkflowHandle[Any, Any], seconds: float) -> bool:
-    """Whether a process reports that it holds the gate within so many seconds.
+    """Tell whether a process reports that it holds the gate within so many seconds.
 
     A new heartbeat is the only proof: the server lists who polled a queue for minutes after they died.
     """

@@ -85,7 +85,7 @@ class Resources:
 
     @property
     def gated(self) -> dict[str, list[Callable[..., Any]]]:
-        """What else runs on the queues of strictly limited APIs, beside their searches."""
+        """Return what else runs on the queues of strictly limited APIs, beside their searches."""
         return {ncbi.QUEUE: methods(self.pubmed)}
 
 

@@ -47,7 +47,7 @@ KINDS: Mapping[Kind, Charge] = {
 
 
 class Limits(Frozen):
-    """What a run may use. None means no limit of that kind."""
+    """The limits of a run. None means no limit of that kind."""
 
     max_iterations: int = Field(default=5, ge=1, le=MAX_ITERATIONS)
     """Iterations of each search-judge loop."""
@@ -114,14 +114,14 @@ def worst_cost(allowance: Allowance, price: Price | None) -> int:
 
 
 class Addition(Spend):
-    """What is added to the limits of a run."""
+    """An addition to the limits of a run."""
 
     seconds: float = Field(default=0, ge=0)
     iterations: int = Field(default=0, ge=0)
 
 
 class Amounts(Frozen):
-    """What people add to the limits of a run, in the units of the settings."""
+    """An addition of people to the limits of a run, in the units of the settings."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -149,7 +149,7 @@ NOTHING_ADDED = "nothing to add: give tokens, cost, time or iterations"
 
 
 class Dimension(NamedTuple):
-    """What may be added to a limit, which is `max_<its name>` of `Limits`."""
+    """A limit that may be raised, which is `max_<its name>` of `Limits`."""
 
     most: float
     """The most that the limit may be."""

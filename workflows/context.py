@@ -32,7 +32,7 @@ SINGLE_LOOPS: tuple[Mode, ...] = ("simple", "iterative")
 
 @dataclass(frozen=True)
 class ModeTraits:
-    """How a mode differs from the others where shared parts need to know it."""
+    """The traits of a mode that shared parts need to know."""
 
     mode: Mode | None
     """What the report and the progress name as the mode; None when it is still to be chosen."""
@@ -45,7 +45,7 @@ class ModeTraits:
 
 
 class StepInputs(TypedDict):
-    """What the input of every step of a role has; see `activities.contracts.step.StepContext`."""
+    """The fields that the input of every step of a role has; see `activities.contracts.step.StepContext`."""
 
     run_id: str
     question: str
@@ -161,7 +161,7 @@ class RunContext:
 
     @property
     def prepared(self) -> Prepared:
-        """What the worker offers. `Preparation.initialize` must have run."""
+        """Return what the worker offers. `Preparation.initialize` must have run."""
         assert self.state.question.prepared is not None
         return self.state.question.prepared
 
@@ -249,7 +249,7 @@ class RunContext:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether question, answer or documents are in another language than English."""
+        """Tell whether question, answer or documents are in another language than English."""
         prepared = self.prepared
         return {prepared.language, prepared.asked_in, *prepared.library_languages} != {ENGLISH}
 
@@ -302,7 +302,7 @@ class RunContext:
         ).hexdigest()[:16]
 
     def history_is_long(self) -> bool:
-        """Whether to continue as new at this boundary."""
+        """Tell whether to continue as new at this boundary."""
         info = workflow.info()
         return info.is_continue_as_new_suggested() or (
             info.get_current_history_length() > self.request.history_events

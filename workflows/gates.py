@@ -25,7 +25,7 @@ APPROVALS = ("approved", "timed_out_approved", "chosen", "answered")
 
 
 class Gates(RunPart):
-    """Where a run waits for people."""
+    """The pauses and gates at which a run waits for people."""
 
     async def checkpoint(self) -> None:
         """Wait at a step boundary while the run is paused.
@@ -132,7 +132,7 @@ class Gates(RunPart):
             await context.continue_as_new()
 
     def _is_waived(self, gate: Gate) -> bool:
-        """Whether the reviewer's request to finish opens a gate."""
+        """Tell whether the reviewer's request to finish opens a gate."""
         return self.state.people.finish and gate != "report"
 
     def _open(self, gate: Gate, message: str) -> None:

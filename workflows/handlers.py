@@ -101,7 +101,7 @@ class ResearchHandlers:
 
     @query
     def event_log(self) -> EventLogView:
-        """Where the older part of the event log is stored."""
+        """Return where the older part of the event log is stored."""
         people = self.research.state.people
         return EventLogView(stored=tuple(people.stored_events), last_seq=people.last_seq)
 

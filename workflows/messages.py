@@ -91,7 +91,7 @@ By = Annotated[str, option("Who decides; default: your user name.")]
 
 
 class Message(Frozen):
-    """What people send to a run. Its fields are the options, arguments and form fields of every surface."""
+    """A message to a run. Its fields are the options, arguments and form fields of every surface."""
 
     model_config = ConfigDict(extra="forbid", defer_build=False)  # FastAPI reads it as it is
 

@@ -25,7 +25,7 @@ REASONS: Mapping[Need, str] = {
 
 
 class MoreOfMode(TypedDict, total=False):
-    """What a mode may say of itself beside its name; see `ModeInfo`."""
+    """The fields that a mode may set beside its name; see `ModeInfo`."""
 
     aliases: tuple[str, ...]
     needs: tuple[Need, ...]
@@ -160,7 +160,7 @@ CHOICES: Mapping[str, str] = {
 
 
 def refusal(mode: str, setup: Available) -> str:
-    """Why a mode cannot run with what there is; empty when it can. `auto` can when any mode can."""
+    """Return why a mode cannot run with what there is; empty when it can. `auto` can when any mode can."""
     if mode == AUTO:
         reasons = [refusal(name, setup) for name in MODES]
         return "" if "" in reasons else reasons[0]
@@ -176,7 +176,7 @@ def modes_for_auto(setup: Available) -> dict[str, str]:
 
 
 def reason_against(info: ModeInfo, setup: Available) -> str:
-    """Why `auto` does not choose a mode; empty when it may."""
+    """Return why `auto` does not choose a mode; empty when it may."""
     reasons = [REASONS[need] for need in (*info.needs, *info.best_with) if not setup.has(need)]
     if not reasons and setup.model and setup.tokens is not None and setup.tokens < info.least_tokens:
         reasons = [f"it wants {info.least_tokens:,} tokens"]

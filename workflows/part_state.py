@@ -25,7 +25,7 @@ class PartState(BaseModel, defer_build=True):
 
 
 class ClarificationState(PartState, defer_build=True):
-    """How the question is meant, once a model was asked."""
+    """The readings of the question, once a model was asked."""
 
     name = "clarification"
     clarified: Clarified | None = None
@@ -36,7 +36,7 @@ class ClarificationState(PartState, defer_build=True):
 
 
 class DialogueState(PartState, defer_build=True):
-    """What a run that follows up another one knows of it."""
+    """The earlier run that a run follows up."""
 
     name = "dialogue"
     imported: bool = False

@@ -92,7 +92,7 @@ class PeopleState(BaseModel, defer_build=True):
 
     @property
     def searches_asked_for(self) -> tuple[str, ...]:
-        """What people ask to search for, the latest first.
+        """Return what people ask to search for, the latest first.
 
         A text that no model has read is searched as it is.
         """
@@ -114,7 +114,7 @@ class PeopleState(BaseModel, defer_build=True):
 
 
 class Listing(BaseModel, defer_build=True):
-    """What a source has listed in this loop."""
+    """The results that a source has listed in this loop."""
 
     results: tuple[Preview, ...] = ()
     """Not read, best first: a later round may read them."""
@@ -123,7 +123,7 @@ class Listing(BaseModel, defer_build=True):
 
 
 class QuestionState(BaseModel, defer_build=True):
-    """What is asked, and what the worker offers for it. Written when a run is prepared and planned."""
+    """The question, and what the worker offers for it. Written when a run is prepared and planned."""
 
     prepared: Prepared | None = None
     parsed: ParsedQuery | None = None
@@ -135,7 +135,7 @@ class QuestionState(BaseModel, defer_build=True):
 
 
 class EvidenceState(BaseModel, defer_build=True):
-    """What was found and judged. Written by searches and judgements."""
+    """The works found and their judgements. Written by searches and judgements."""
 
     refs: list[EvidenceRef] = Field(default_factory=list)
     listed: dict[str, Listing] = Field(default_factory=dict)
@@ -170,7 +170,7 @@ class EvidenceState(BaseModel, defer_build=True):
 
     @property
     def ranked_refs(self) -> list[EvidenceRef]:
-        """What was found, most promising first: what a judge found relevant, then the newest."""
+        """Return what was found, most promising first: what a judge found relevant, then the newest."""
         rank, newest_first = {name: place for place, name in enumerate(self.relevant)}, reversed(self.refs)
         return sorted(newest_first, key=lambda ref: rank.get(ref.evidence_id, len(rank)))
 
@@ -190,7 +190,7 @@ class Loop(LoopState, defer_build=True):
 
 
 class SectionsState(BaseModel, defer_build=True):
-    """What a run and its sections know of each other. Written by the coordinator, and by a section's link."""
+    """The knowledge of a run and its sections of each other. Written by the coordinator and `ParentLink`."""
 
     progress: dict[str, SectionProgress] = Field(default_factory=dict)
     findings: dict[str, SectionFindings] = Field(default_factory=dict)
@@ -231,7 +231,7 @@ class SectionsState(BaseModel, defer_build=True):
 
 
 class DraftState(BaseModel, defer_build=True):
-    """What is written of the report. Written by the writing steps."""
+    """The drafts of the report. Written by the writing steps."""
 
     sections: dict[str, PlannedSection] = Field(default_factory=dict)
     begun: dict[str, SectionDraft] = Field(default_factory=dict)
@@ -283,7 +283,7 @@ class RunState(BaseModel, defer_build=True):
 
     @property
     def items(self) -> int:
-        """What was found, as progress shows it: never fewer than before.
+        """Return what was found, as progress shows it: never fewer than before.
 
         A work that several sections found counts for each of them.
         """

@@ -243,7 +243,7 @@ class EventLogView(Frozen):
 
 
 class ItemsAfter(Frozen):
-    """How many items a query that answers in parts leaves out; of `events`, the number of the last one."""
+    """The number of items that a query in parts leaves out; of `events`, the number of the last one."""
 
     after: int = 0
 

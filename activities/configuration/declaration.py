@@ -43,7 +43,7 @@ def nearest(name: str, names: Collection[str]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What people see of one setting. Its environment variable and its flag follow from its name."""
+    """The part of one setting that people see. Its environment variable and its flag follow from its name."""
 
     help: str
     """One sentence, as `ask --help` and the documents show it."""

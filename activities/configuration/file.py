@@ -121,7 +121,7 @@ class _Enough(Exception):
 
 @dataclass(frozen=True, slots=True)
 class FileSettings:
-    """What a file sets: values by the name of the setting, and where each is written."""
+    """The settings of a file: values by the name of the setting, and where each is written."""
 
     values: Mapping[str, object] = field(default_factory=dict)
     places: Mapping[str, str] = field(default_factory=dict)

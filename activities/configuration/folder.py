@@ -67,7 +67,7 @@ def _is_inside(value: str, folder: Path) -> bool:
 
 
 def _holds(name: str, values: Mapping[str, object]) -> bool:
-    """Whether a setting, with a dotted name inside a table, is among the values."""
+    """Tell whether a setting, with a dotted name inside a table, is among the values."""
     value: object = values
     for part in name.split("."):
         if not isinstance(value, Mapping) or part not in value:

@@ -21,7 +21,7 @@ Pointer = Annotated[str, AfterValidator(_pointer)]
 
 
 class McpFields(BaseModel, frozen=True, extra="forbid"):
-    """Where the parts of a work are in one item. Only `text` is needed; it is what may be quoted."""
+    """The places of the parts of a work in one item. Only `text` is needed; it is what may be quoted."""
 
     text: Pointer
     title: Pointer | None = None

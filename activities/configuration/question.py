@@ -49,7 +49,7 @@ class SourceSettings(BaseModel, frozen=True, extra="forbid"):
 
 
 class OwnPrice(BaseModel, frozen=True, extra="forbid"):
-    """What a model costs, in US dollars a million tokens."""
+    """The price of a model, in US dollars a million tokens."""
 
     input: float = Field(ge=0)
     output: float = Field(ge=0)

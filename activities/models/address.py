@@ -23,7 +23,7 @@ class Address:
 
     @property
     def local(self) -> bool:
-        """Whether the server is on this machine or in a private network.
+        """Tell whether the server is on this machine or in a private network.
 
         A request for its facts costs nothing there.
         """

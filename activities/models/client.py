@@ -264,7 +264,7 @@ class OpenAIModel:
                         await self._answers.lose(question.key, self._usage(question, pieces))
                 raise
         raise ModelRefused(
-            f"{question.where} accepts none of the ways it was asked in; see the log", category="bad_request"
+            f"{question.target} accepts none of the ways it was asked in; see the log", category="bad_request"
         )
 
     async def _send(
@@ -315,7 +315,7 @@ class OpenAIModel:
         except TimeoutError:
             if not patience.expired():
                 raise
-            raise ModelDown(f"{question.where} said nothing for {silence * FIRST_WORD_FACTOR:g} s") from None
+            raise ModelDown(f"{question.target} said nothing for {silence * FIRST_WORD_FACTOR:g} s") from None
         async with stream:
             ending = await read_stream(
                 events_of(stream.response, lambda: keep(pieces) if pieces.has_answer else None),
@@ -325,7 +325,7 @@ class OpenAIModel:
                 on_words=report_progress,
             )
         if ending and not pieces.all_text:
-            raise ModelDown(f"{question.where} kept the connection open and said nothing")
+            raise ModelDown(f"{question.target} kept the connection open and said nothing")
         if not ending:
             pieces.check()
             if not pieces.finish_reason and pieces.reported_usage is None:

@@ -138,7 +138,7 @@ class Question:
     """Tokens of the prompt."""
 
     @property
-    def where(self) -> str:
+    def target(self) -> str:
         return f"{self.choice.model} at {self.address.public_url}"
 
 
@@ -280,7 +280,7 @@ def raise_refusal(raw: RawAnswer, question: Question, usage: Usage) -> None:
     name = question.choice.model
     if raw.finish_reason == "content_filter":
         raise ModelRefused(
-            f"the content filter of {question.where} stopped the answer",
+            f"the content filter of {question.target} stopped the answer",
             category="content_filter",
             usage=usage,
         )

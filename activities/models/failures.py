@@ -77,7 +77,7 @@ def error_object(body: object) -> dict[str, object]:
 
 
 def is_error(body: object) -> bool:
-    """Whether a server's JSON that holds no answer says why."""
+    """Tell whether a server's JSON that holds no answer says why."""
     return isinstance(body, dict) and any(body.get(name) for name in _MESSAGES)
 
 
@@ -138,36 +138,36 @@ def translate(
     message = "; ".join(filter(None, (str(error.get("message") or ""), raw if isinstance(raw, str) else "")))
     summary = scrub(" ".join(message.split()))
     code = " ".join(str(error.get(key) or "") for key in ("code", "type", "status"))
-    where, detail = f"{model} at {address}", f": {summary[:300]}" if summary else ""
+    server, detail = f"{model} at {address}", f": {summary[:300]}" if summary else ""
     words = f"{code} {summary[:300]}"
 
     def refuse(category: str, text: str) -> ModelRefused:
         return ModelRefused(text, category=category)
 
     if _QUOTA.search(words) or status == 402:
-        return refuse("insufficient_quota", f"the account of {where} is out of credit{detail}")
+        return refuse("insufficient_quota", f"the account of {server} is out of credit{detail}")
     is_long = _CONTEXT.search(words) and (status != 429 or not _RATE.search(words) or "too large" in words)
     if is_long and status not in (401, 403):
-        return refuse("context_length", f"the prompt was too long for {where}{detail}")
+        return refuse("context_length", f"the prompt was too long for {server}{detail}")
     if status == 429 or "rate_limit" in code or "RESOURCE_EXHAUSTED" in code:
-        return ModelBusy(f"{where} is busy (429){detail}", retry_after=wait_of(headers, summary))
+        return ModelBusy(f"{server} is busy (429){detail}", retry_after=wait_of(headers, summary))
     if status in (401, 403):
-        text = f"{where} refused the key ({status}){detail}; OPENAI_API_KEY must hold one of this server"
+        text = f"{server} refused the key ({status}){detail}; OPENAI_API_KEY must hold one of this server"
         if not has_key:
             reason = "OPENAI_API_KEY goes to the address of OPENAI_BASE_URL alone"
-            text = f"{where} wants a key ({status}){detail}; {reason}"
+            text = f"{server} wants a key ({status}){detail}; {reason}"
         return refuse("auth", text)
     if _FILTER.search(words):
-        return refuse("content_filter", f"the content filter of {where} stopped the question{detail}")
+        return refuse("content_filter", f"the content filter of {server} stopped the question{detail}")
     if status == 404 or (status is not None and status < 500 and _NO_MODEL.search(words)):
         fix = "check the model's name and OPENAI_BASE_URL"
-        return refuse("model_not_found", f"{where} was not found{detail}; {fix}")
+        return refuse("model_not_found", f"{server} was not found{detail}; {fix}")
     if status is None or status >= 500 or status in _TRY_LATER:
         status_text = f" ({status})" if status else ""
-        return ModelDown(f"{where} failed{status_text}{detail}", retry_after=wait_of(headers, ""))
+        return ModelDown(f"{server} failed{status_text}{detail}", retry_after=wait_of(headers, ""))
     if status == 413:
-        return refuse("context_length", f"the prompt was too long for {where}{detail}")
-    return refuse(UNEXPLAINED, f"{where} refused the request ({status}){detail}")
+        return refuse("context_length", f"the prompt was too long for {server}{detail}")
+    return refuse(UNEXPLAINED, f"{server} refused the request ({status}){detail}")
 
 
 def scrub(text: str) -> str:

@@ -133,7 +133,7 @@ def translate_error(question: Question, error: Exception, *, has_key: bool) -> M
     """Return our error for one of the `openai` package or of the HTTP library under it."""
     import openai
 
-    name, where = question.where, question.address.public_url
+    name, where = question.target, question.address.public_url
     cause = error.__cause__
     text = scrub(str(cause or error))[:200]
     if isinstance(error, openai.APIStatusError):

@@ -26,7 +26,7 @@ Output = TypeVar("Output", bound=BaseModel)
 
 @dataclass(frozen=True, slots=True)
 class Prompt:
-    """What is sent, and what its labels stand for."""
+    """The texts that are sent, and what their labels stand for."""
 
     system: str
     """The stable part: role, rules, shape of the answer, the profile's guidance."""
@@ -54,7 +54,7 @@ class Prompt:
 
 @dataclass(frozen=True, slots=True)
 class Accepted(Generic[Output]):
-    """What was accepted, and what the report must state about the rest."""
+    """The accepted output, and what the report must state about the rest."""
 
     output: Output
     notes: tuple[Statement | str, ...] = ()

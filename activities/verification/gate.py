@@ -51,7 +51,7 @@ MAX_CLAIM_CHARS = 600
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """What becomes of words of a model."""
+    """The decision on words of a model."""
 
     state: SentenceState
     refusal: Statement | None = None

@@ -250,7 +250,7 @@ class GraphDefinition(Part):
 
     @property
     def has_sections(self) -> bool:
-        """Whether the report has a section for each of several research loops."""
+        """Tell whether the report has a section for each of several research loops."""
         return any(isinstance(n, ParallelNode) and n.run == "parallel_loops" for n in self.nodes.values())
 
     def edges_from(self, name: str) -> tuple[Edge, ...]:

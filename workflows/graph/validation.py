@@ -41,7 +41,7 @@ IN_BRANCHES: tuple[AgentStep, ...] = ("observe", "evaluate_gaps", "judge", "hypo
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with a definition, and where."""
+    """A fault of a definition, and where it is."""
 
     code: Code
     node: str

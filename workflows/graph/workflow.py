@@ -60,7 +60,7 @@ ROLES: Mapping[AgentStep, Role] = {
 
 
 def stop_at_exit(facts: Facts) -> StopReason:
-    """Why a run ends that has reached an exit.
+    """Return why a run ends that has reached an exit.
 
     Code decides: a graph cannot claim that its evidence is sufficient.
     """
@@ -157,7 +157,7 @@ class GraphResearch(ResearchHandlers):
         self._walk.definition, self._walk.at = definition, definition.entry
 
     def _stop(self) -> NextStep | None:
-        """Why the walk ends before the next node; None when it goes on."""
+        """Return why the walk ends before the next node; None when it goes on."""
         state, walk, definition = self.research.state, self._walk, self._definition
         at_exit = definition.is_exit(walk.at)
         if at_exit and state.sections.findings:
@@ -170,7 +170,7 @@ class GraphResearch(ResearchHandlers):
         return stop or self._budget_stop(walk.at)
 
     def _budget_stop(self, name: str) -> NextStep | None:
-        """Whether the budget of a node is used up: of a decision, or of iterations."""
+        """Return the end of the walk where the budget of a node, of passes or iterations, is used up."""
         node, loop = self._definition.nodes[name], self.research.state.loop
         limit = write("max_iterations_reached", f"the budget of {name} is used up")
         if isinstance(node, StateNode) and node.action == "begin_iteration":

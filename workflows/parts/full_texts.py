@@ -66,7 +66,7 @@ class FullTextsPart(Part):
         return has_answers and not ref.full_text and ref.evidence_id not in state.part(FullTextsState).tried
 
     def ways(self) -> tuple[Way, ...]:
-        """How full texts may be had, in the order of trying; none without a model that writes."""
+        """Return how full texts may be had, in the order of trying; none without a model that writes."""
         prepared, request = self.state.question.prepared, self.request
         if prepared is None or not request.limits.full_texts or not self.models.is_paid("writer"):
             return ()
@@ -74,7 +74,7 @@ class FullTextsPart(Part):
 
 
 def ways_of(options: Sequence[SourceOption], *, fixed: bool, unpaywall: bool) -> tuple[Way, ...]:
-    """How full texts may be had by a run that searches these sources.
+    """Return how full texts may be had by a run that searches these sources.
 
     `fixed`: the request names them; `unpaywall`: the worker may ask Unpaywall.
     """

@@ -36,7 +36,7 @@ HEADROOM = 1.2
 
 
 class Reservation(Spend):
-    """What a call under way may still use."""
+    """The amount that a call under way may still use."""
 
     role: str
     writing: bool = False
@@ -91,7 +91,7 @@ class Budget(BaseModel, defer_build=True):
         return max(limit - self.charged_amount(kind) - self.held_amount(kind) - reserve, 0)
 
     def refusal(self, demand: Spend, writing: bool = False) -> StopReason | None:
-        """Why a call of this size may not be made, if it may not."""
+        """Return why a call of this size may not be made, if it may not."""
         for kind, charge in KINDS.items():
             free = self.free_amount(kind, writing)
             if free is not None and demand.of(kind) > free:

@@ -26,7 +26,7 @@ _REGISTERS: tuple[EvidenceType, ...] = ("trial_registration", *_REGULATORY)
 
 
 class Matches(NamedTuple):
-    """How works of a batch relate to known items."""
+    """The relations of works of a batch to known items."""
 
     joins: list[tuple[str, Work]]
     """Id of a known item, and records that share an identifier with it."""
@@ -154,7 +154,7 @@ def _keys(ref: EvidenceRef) -> list[str]:
 
 
 def _may_share(key: str, ours: Work, theirs: Work) -> bool:
-    """Whether records that have an identifier in common are of one work.
+    """Tell whether records that have an identifier in common are of one work.
 
     No other identifier of theirs differs. What does not name a version, as the address of a page, joins no
     preprint with an article.
@@ -169,7 +169,7 @@ def _may_share(key: str, ours: Work, theirs: Work) -> bool:
 
 
 def _agree(ours: Work, theirs: Work) -> bool:
-    """Whether nothing says that records with one title are different works, or versions of one."""
+    """Tell whether nothing says that records with one title are different works, or versions of one."""
     return all(
         not contradict(ref, other) and _one_version(ref, other) and _one_author(ref, other)
         for ref, other in product(ours, theirs)
@@ -177,7 +177,7 @@ def _agree(ours: Work, theirs: Work) -> bool:
 
 
 def contradict(ref: EvidenceRef, other: EvidenceRef) -> bool:
-    """Whether two records are certainly different works, however similar their titles."""
+    """Tell whether two records are certainly different works, however similar their titles."""
     ours, theirs = ref.identifiers, other.identifiers
     for kind in _OF_ONE_WORK:
         value = getattr(ours, kind)
@@ -187,7 +187,7 @@ def contradict(ref: EvidenceRef, other: EvidenceRef) -> bool:
 
 
 def share_a_doi_alone(evidence_ref: EvidenceRef, other: EvidenceRef) -> bool:
-    """Whether two records are works of their own under one DOI, as that of a supplement is."""
+    """Tell whether two records are works of their own under one DOI, as that of a supplement is."""
     ours, theirs = evidence_ref.identifiers, other.identifiers
     shared_kinds = {kind for kind, value in ours.items_in_order() if getattr(theirs, kind) == value}
     if "doi" not in shared_kinds or shared_kinds - {"doi", "url"}:

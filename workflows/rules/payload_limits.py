@@ -105,7 +105,7 @@ def fit_document(document: PublishInput) -> PublishInput:
     if size(document) > ROOM:
         document = _with_limitation(document, ROWS_MISSING, searches=rows(document.searches, ROOM // 8))
     while size(document) > ROOM:
-        longest = max(document.sections, key=lambda planned: size(planned.draft))
+        longest = max(document.sections, key=lambda section: size(section.draft))
         if not longest.draft.paragraphs:
             break
         shorter = longest.draft.replace(paragraphs=longest.draft.paragraphs[:-1])
@@ -113,8 +113,8 @@ def fit_document(document: PublishInput) -> PublishInput:
             document,
             REPORT_CUT,
             sections=tuple(
-                planned.replace(draft=shorter) if planned is longest else planned
-                for planned in document.sections
+                section.replace(draft=shorter) if section is longest else section
+                for section in document.sections
             ),
         )
     return document

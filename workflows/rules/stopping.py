@@ -173,7 +173,7 @@ def _next_iteration(state: LoopState, reason: str) -> NextStep:
 
 
 def is_sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
-    """Whether a model's judgement meets the profile.
+    """Tell whether a model's judgement meets the profile.
 
     What its works carry, and the minimum of every criterion that was scored. One that does not apply to the
     question has no score.
@@ -185,7 +185,7 @@ def is_sufficient(profile: Profile, judged: JudgeAssessment | None) -> bool:
 
 
 def meets_criteria(profile: Profile, judged: JudgeAssessment) -> bool:
-    """Whether every criterion that was scored has its minimum."""
+    """Tell whether every criterion that was scored has its minimum."""
     return all(judged.scores[c.name] >= c.minimum for c in profile.criteria if c.name in judged.scores)
 
 
@@ -212,17 +212,17 @@ def judged_end(profile: Profile, judged: JudgeAssessment | None, gained: int = 0
 
 
 def is_off_subject(grades: Sequence[int]) -> bool:
-    """Whether two thirds of the works of a round, by their grades, are on another subject."""
+    """Tell whether two thirds of the works of a round, by their grades, are on another subject."""
     return bool(grades) and 3 * sum(grade == 0 for grade in grades) >= 2 * len(grades)
 
 
 def is_worth_judging(near_count: int, far_count: int) -> bool:
-    """Whether the works of a round are sent to a judge: not where nearly all are far from the question."""
+    """Tell whether the works of a round go to a judge: not where nearly all are far from the question."""
     return near_count * MAX_FAR_FOR_ONE >= far_count and near_count > 0
 
 
 def all_failed(statuses: tuple[SearchStatus, ...]) -> bool:
-    """Whether searches were made and not one of them got an answer. An empty answer is an answer."""
+    """Tell whether searches were made and not one of them got an answer. An empty answer is an answer."""
     return bool(statuses) and not any(status in ANSWERED for status in statuses)
 
 

@@ -45,7 +45,7 @@ EVENTS_ROOM = 48 * 1024
 
 
 class ParentLink(RunPart):
-    """What a run does in addition when it is a section; without a job every method does nothing."""
+    """The link of a section to its parent; without a job every method does nothing."""
 
     def __init__(self, run: "RunParts") -> None:
         super().__init__(run)

@@ -356,7 +356,7 @@ class SectionDrafting(RunPart):
 
     def _written_claims(self, section: ReportPlanSection) -> tuple[Claim, ...]:
         """Return the latest claims of the other sections that are written, without their quotes."""
-        drafts = (planned.draft for name, planned in self.state.draft.sections.items() if name != section.id)
+        drafts = (other.draft for name, other in self.state.draft.sections.items() if name != section.id)
         claims = [claim for draft in drafts for claim in draft_claims(draft)[1]]
         return tuple(claim.replace(support=()) for claim in claims[-MAX_WRITTEN_CLAIMS:])
 

@@ -20,7 +20,7 @@ from workflows.event_types import AgentEvent
 
 
 class SectionJob(Frozen):
-    """What makes an IterativeResearch a section of a deep run."""
+    """The job that makes an IterativeResearch a section of a deep run."""
 
     section: ReportPlanSection
     parent_id: str

@@ -45,7 +45,7 @@ class ModelSteps(RunPart):
         return choice_of(self.context.prepared, role)
 
     def is_paid(self, role: Role) -> bool:
-        """Whether a language model serves a role, and not code."""
+        """Tell whether a language model serves a role, and not code."""
         return asks_model(role, self.choice(role))
 
     def allowance(self, role: Role) -> Allowance:
@@ -53,7 +53,7 @@ class ModelSteps(RunPart):
         return allowance_of(role, self.choice(role))
 
     def has_budget(self, role: Role, allowance: Allowance) -> bool:
-        """Whether what is free of the budget holds a call with this allowance."""
+        """Tell whether what is free of the budget holds a call with this allowance."""
         return self.context.budget.refusal(needs(allowance, self.price(role))) is None
 
     def price(self, role: Role) -> Price | None:
@@ -61,7 +61,7 @@ class ModelSteps(RunPart):
         return self.context.prepared.prices.get(self.choice(role).model)
 
     def refusal(self, role: Role, writing: bool = False) -> StopReason | None:
-        """Why the budget does not allow a call of a role now; None when it does."""
+        """Return why the budget does not allow a call of a role now; None when it does."""
         if not self.is_paid(role):
             return None
         allowance = self.allowance(role)
@@ -174,7 +174,7 @@ class ModelSteps(RunPart):
         return False
 
     def _too_late_to_write(self) -> bool:
-        """Whether the time limit leaves no room for another paid call; adds the limitation."""
+        """Tell whether the time limit leaves no room for another paid call; adds the limitation."""
         if is_late := self._is_late():
             self.events.add_limitation("written_without_model", used_up="time")
         return is_late

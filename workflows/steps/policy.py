@@ -171,7 +171,7 @@ class StepFailed(Exception):
 
 
 def model_failure(error: ActivityError) -> tuple[StepFailed, Usage]:
-    """Why a model step failed, and the usage to charge.
+    """Return why a model step failed, and the usage to charge.
 
     Of a call that timed out, its last heartbeat says what it had used; without one it counts as one call of
     unknown size.
@@ -198,7 +198,7 @@ def search_failure(error: ActivityError) -> tuple[SearchStatus, str, int]:
 
 
 def reason_of(error: ActivityError) -> str:
-    """Why a step failed, as one line. Raises the error where it was cancelled: that is no failure."""
+    """Return why a step failed, as one line. Raises the error where it was cancelled: that is no failure."""
     if is_cancelled_exception(error):
         raise error
     return message_of(cause_of(error))

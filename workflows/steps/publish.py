@@ -137,11 +137,11 @@ class Publisher(RunPart):
     ) -> PublishInput:
         """Everything the report is made of, within the payload limit."""
         context, state = self.context, self.state
-        cited_ids = {name for planned in sections for name in planned.draft.cited}
+        cited_ids = {name for section in sections for name in section.draft.cited}
         cited_ids |= {name for part in self.run.parts.active() for name in part.cited_ids()}
         answer_ids = {j.evidence_id for j in state.evidence.judgements.values() if j.answers >= MIN_ANSWERS}
         ids_at_hand = cited_ids | answer_ids
-        is_written = any(planned.draft.claims for planned in sections)
+        is_written = any(section.draft.claims for section in sections)
         return fit_document(
             PublishInput(
                 run_id=context.run_id,
@@ -219,7 +219,7 @@ class Publisher(RunPart):
 
     def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
         edited = self.state.draft.edited
-        sentences = [sentence for planned in sections for sentence in planned.draft.sentences]
+        sentences = [sentence for section in sections for sentence in section.draft.sentences]
         if not any(
             verdicts.was_read(sentence) for sentence in (*sentences, *(edited.sentences if edited else ()))
         ):

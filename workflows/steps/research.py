@@ -40,7 +40,7 @@ MAX_EARLIER_ITERATIONS = 3
 
 
 class Works(TypedDict):
-    """What the observer and the gap evaluator are told of the works found."""
+    """The works found, as the observer and the gap evaluator are told of them."""
 
     titles: dict[str, str]
     relevant: int
@@ -328,7 +328,7 @@ class ResearchSteps(RunPart):
             await self._reflect(new_refs)
 
     def _has_brought_little(self, statuses: Sequence[SearchStatus], new_count: int) -> bool:
-        """Whether searches that were answered brought fewer new items than there were searches.
+        """Tell whether searches that were answered brought fewer new items than there were searches.
 
         Failed searches are not counted: an outage is no reason to search for something else. Nor is anything
         left to search for where a folder that is searched alone was found whole.
@@ -343,7 +343,7 @@ class ResearchSteps(RunPart):
         return self.models.refusal("reflector") is None  # the step must not end a run
 
     def _has_whole_folder(self) -> bool:
-        """Whether a folder alone was searched, and each of its documents was found."""
+        """Tell whether a folder alone was searched, and each of its documents was found."""
         searches = self.state.evidence.searches
         documents = max((search.documents for search in searches), default=0)
         is_alone = {search.source for search in searches} == {"library"}
