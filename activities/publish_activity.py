@@ -10,16 +10,14 @@ Invariants:
 """
 
 import asyncio
-import json
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from pydantic import JsonValue
 from temporalio import activity
 
 from activities.contracts.errors import DeterminatorError, StoreError
-from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Statement
+from activities.contracts.evidence import Evidence, EvidenceRef, Statement
 from activities.contracts.publish import PublishInput, PubMedCheck, PubMedSaid
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors
@@ -287,22 +285,3 @@ def pubmed_name(ref: EvidenceRef, *, library: bool = False) -> str | None:
     may be asked about.
     """
     return ref.identifiers.pmid if library or ref.source != "library" else None
-
-
-class EventBatch(Frozen):
-    """Consecutive events of one run, oldest first, as the query `events` returns them."""
-
-    run_id: str
-    events: tuple[dict[str, JsonValue], ...]
-
-
-class EventActivities:
-    def __init__(self, store: EvidenceStore) -> None:
-        self._store = store
-
-    @activity.defn
-    async def store_events(self, batch: EventBatch) -> str:
-        """Store the events, one JSON object a line; returns the key of the blob."""
-        lines = "".join(f"{json.dumps(event, ensure_ascii=False)}\n" for event in batch.events)
-        async with reporting_errors("events_not_stored", run_id=batch.run_id):
-            return await self._store.put_bytes(lines.encode(), "jsonl")

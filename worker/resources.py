@@ -12,12 +12,13 @@ from temporalio import activity
 from temporalio.common import RawValue
 
 from activities.contracts.evidence import ModelChoice
+from activities.event_activity import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import has_timed_out, on_last_attempt
 from activities.permits import Permits
 from activities.prepare_activity import PrepareActivities
 from activities.private_files import private_home
-from activities.publish_activity import EventActivities, PublishActivities, PubMedStanding
+from activities.publish_activity import PublishActivities, PubMedStanding
 from activities.role_activity import ThinkActivities
 from activities.roles.runner import RoleThinker
 from activities.search_activity import SearchActivities

@@ -12,7 +12,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.contracts.bounds import INT64, within
 from activities.contracts.evidence import Statement, StopReason
 from activities.contracts.write import SectionDraft
-from activities.publish_activity import EventActivities, EventBatch
+from activities.event_activity import EventActivities, EventBatch
 from workflows.context import RunPart
 from workflows.details import details_of
 from workflows.event_types import EVENTS, AgentEvent

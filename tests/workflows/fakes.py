@@ -54,13 +54,14 @@ from activities.contracts.write import (
     Verdicts,
     WriteInput,
 )
+from activities.event_activity import EventActivities
 from activities.evidence_store import EvidenceStore
 from activities.extractive.planning import manage
 from activities.follow_up_activity import FollowUpActivities
 from activities.full_text_activity import FullTexts, ReadInFull
 from activities.heartbeat import heartbeating
 from activities.own_step_activity import OwnStepActivities
-from activities.publish_activity import EventActivities, PublishActivities
+from activities.publish_activity import PublishActivities
 from activities.role_steps import ROLE_STEPS, RoleStep
 from activities.roles.allowances import ALLOWANCES, asks_model
 from activities.roles.role import ROLES, spec_of
