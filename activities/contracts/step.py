@@ -59,6 +59,10 @@ ROLE_OF_MEMBER: Mapping[str, Role] = {
 """The roles of members that go by another name."""
 
 
+BY_CODE = "code"
+"""The `model` of an answer that followed from its input, so that nothing had to be asked."""
+
+
 class StepAnswer(Compact, Generic[T]):
     output: T
     usage: Usage = Usage()

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from activities.contracts.errors import ModelBusy, ModelError, ModelRefused
 from activities.contracts.evidence import Evidence, ModelChoice, Statement, Usage
 from activities.contracts.judge import JudgeBatch, JudgeInput, Ordered, OrderInput
-from activities.contracts.step import Role, StepAnswer, StepContext
+from activities.contracts.step import BY_CODE, Role, StepAnswer, StepContext
 from activities.contracts.write import Verdicts
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
@@ -31,8 +31,6 @@ MAX_GUESSES = 2
 """Shorter prompts that are tried where a server does not say why it refuses a large one."""
 LARGE_PROMPT = 1_000
 """Tokens from which on a prompt may be refused for its length."""
-BY_CODE = "code"
-"""Stands for the model where a step's answer follows from its input and nothing had to be asked."""
 
 
 class RoleThinker:

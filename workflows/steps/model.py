@@ -16,7 +16,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Allowance, ModelChoice, Price, Usage
-from activities.contracts.step import Role, StepAnswer
+from activities.contracts.step import BY_CODE, Role, StepAnswer
 from activities.contracts.stop_reasons import StopReason
 from activities.role_steps import I, O, RoleStep, choice_of, with_model
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
@@ -29,8 +29,6 @@ from workflows.steps.policy import OutOfBudget, StepFailed, model_failure, retry
 
 TEMPORARY = ("unavailable", "rate_limited")
 """Failures of a model that is expected back."""
-COMPUTED = "code"
-"""What a step names as its model when its answer followed from its input."""
 PERMANENT = ("auth", "model_not_found", "insufficient_quota")
 """Failures after which no further call to that model can succeed."""
 MODEL_WAITS = (30.0, 60.0, 60.0, 60.0, 60.0, 60.0, 120.0, 300.0, 600.0)
@@ -320,7 +318,7 @@ class ModelSteps(RunPart):
     def _accept(self, role: Role, answer: "StepAnswer[O]") -> O:
         """Record which model answered and the limitations that come with the answer."""
         state = self.state
-        if answer.model not in (*state.models.names, COMPUTED):
+        if answer.model not in (*state.models.names, BY_CODE):
             state.models.names.append(answer.model)
         if answer.prompt_version and answer.prompt_version not in state.models.prompt_versions:
             state.models.prompt_versions.append(answer.prompt_version)

@@ -1,7 +1,7 @@
 """The analyst: its program is text that only the sandbox runs, asked for where something is left."""
 
 from activities.contracts.effects import Program
-from activities.roles.runner import BY_CODE
+from activities.contracts.step import BY_CODE
 from tests.activities.roles.conftest import Case
 from tests.fake_openai import says
 
