@@ -1,7 +1,4 @@
-"""The steps that roles do, each declared once.
-
-Its role, its activity with what that takes and gives, and its answer where nothing can give one.
-"""
+"""The steps that roles do, each declared once: role, activity, input, output, and answer without a model."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -56,6 +53,8 @@ O = TypeVar("O")  # noqa: E741 - output
 
 @dataclass(frozen=True)
 class RoleStep(Generic[I, O]):
+    """The declaration of a step; the input of one call of it is called `step` elsewhere."""
+
     role: Role
     activity: str
     """Its name, a row of its own in the Web UI."""
@@ -85,12 +84,12 @@ class RoleStep(Generic[I, O]):
         return cast("type[StepAnswer[O]]", StepAnswer.__class_getitem__(self.gives))
 
 
-def _parse(step: ParseQueryInput) -> ParsedQuery:
+def _question_as_typed(step: ParseQueryInput) -> ParsedQuery:
     question = step.question
     return ParsedQuery(original_query=question, improved_query=question, profile=step.profile.name)
 
 
-def _parts(step: GapsInput) -> KnowledgeGapOutput:
+def _gaps(step: GapsInput) -> KnowledgeGapOutput:
     """Return what a reviewer asked for, then what the judge missed, else the question's parts.
 
     The latest wish comes first.
@@ -100,7 +99,7 @@ def _parts(step: GapsInput) -> KnowledgeGapOutput:
 
 
 CLARIFY = RoleStep("clarifier", "clarify_question", ClarifyInput, Clarified, needs_model=True)
-PARSE = RoleStep("query_parser", "parse_query", ParseQueryInput, ParsedQuery, _parse)
+PARSE = RoleStep("query_parser", "parse_query", ParseQueryInput, ParsedQuery, _question_as_typed)
 PLAN = RoleStep(
     "planner", "plan_report", PlanInput, ReportPlan, lambda step: ReportPlan(report_title=step.question)
 )
@@ -113,7 +112,7 @@ OBSERVE = RoleStep(
     idle=lambda step: not step.titles,
 )
 EVALUATE_GAPS = RoleStep(
-    "gap_evaluator", "evaluate_gaps", GapsInput, KnowledgeGapOutput, _parts, idle=lambda step: not step.titles
+    "gap_evaluator", "evaluate_gaps", GapsInput, KnowledgeGapOutput, _gaps, idle=lambda step: not step.titles
 )
 SELECT_TOOLS = RoleStep("tool_selector", "select_tools", SelectInput, AgentSelectionPlan)
 JUDGE = RoleStep("judge", "judge_evidence", JudgeInput, JudgeBatch)
@@ -154,8 +153,8 @@ def choice_of(prepared: Prepared, role: Role) -> ModelChoice:
     return prepared.models.get(role) or prepared.models.get("default") or ModelChoice()
 
 
-def with_model(step: I, prepared: Prepared, choice: ModelChoice, allowance: Allowance, **more: object) -> I:
-    """Return a step with the model that is asked, what it may use, and the models that stand in for it."""
+def with_model(step: I, prepared: Prepared, choice: ModelChoice, allowance: Allowance, **fields: object) -> I:
+    """Return the input of a step with its model, what that may use, what stands in for it, and `fields`."""
     fallbacks = prepared.fallbacks if choice.backend != "extractive" else ()
-    update = {"model": choice, "fallbacks": fallbacks, "allowance": allowance, **more}
+    update = {"model": choice, "fallbacks": fallbacks, "allowance": allowance, **fields}
     return step.model_copy(update=update)

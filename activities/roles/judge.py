@@ -37,7 +37,7 @@ MAX_EARLIER_FINDINGS = 12
 """Findings of earlier batches that a prompt shows."""
 MAX_OTHER_TITLES = 12
 DESIGNS: tuple[Design, ...] = get_args(Design)
-OTHER_DESIGN = "other"
+OTHER = "other"
 ADVICE = ("continue", "synthesize")
 DOCUMENT_KINDS: tuple[DocumentKind, ...] = get_args(DocumentKind)
 KIND = "`kind` of a document: what it is, `other` for none of these. "
@@ -61,18 +61,18 @@ class WorkAnswer(Loose):
     reason: Text = limits(length=90, default="")
 
 
-def _or_none(value: object) -> object:
+def _score_or_zero(value: object) -> object:
     """Read a score without a number as 0: a criterion that was named and not scored is not met."""
     return value if isinstance(value, int | float) or any(map(str.isdigit, str(value))) else 0
 
 
 class ScoreAnswer(Loose):
     criterion: Text = limits(length=60)
-    score: Annotated[Score, BeforeValidator(_or_none)]
+    score: Annotated[Score, BeforeValidator(_score_or_zero)]
     reason: Text = limits(length=90, default="")
 
 
-def _entries(value: object) -> object:
+def _score_rows(value: object) -> object:
     """Read `{"sources": 6}` as a list of entries."""
     if isinstance(value, dict) and not value.keys() & {"criterion", "score"}:
         return [{"criterion": name, "score": score} for name, score in value.items()]
@@ -81,7 +81,7 @@ def _entries(value: object) -> object:
 
 class JudgeAnswer(Loose):
     works: list[WorkAnswer]
-    scores: Annotated[list[ScoreAnswer], BeforeValidator(_entries)] = limits(items=8, default_factory=list)
+    scores: Annotated[list[ScoreAnswer], BeforeValidator(_score_rows)] = limits(items=8, default_factory=list)
     recommendation: Text = limits(length=12, default="")
     gaps: Texts = limits(items=MAX_GAPS, length=200, default_factory=list)
     searches: Texts = limits(items=MAX_GAPS, length=120, default_factory=list)
@@ -109,9 +109,9 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             "works.direction": DIRECTIONS,
             "works.role": (*step.profile.roles, BACKGROUND),
             "scores.criterion": tuple(c.name for c in step.profile.criteria),
-            "works.design": (*DESIGNS, OTHER_DESIGN),
+            "works.design": (*DESIGNS, OTHER),
             "recommendation": ADVICE,
-            "works.kind": (*DOCUMENT_KINDS, OTHER_DESIGN) if prompt.user.endswith(KIND + TASK) else (),
+            "works.kind": (*DOCUMENT_KINDS, OTHER) if prompt.user.endswith(KIND + TASK) else (),
         }
     )
     return prompt

@@ -28,7 +28,7 @@ from activities.verification.computed import Computations
 C = TypeVar("C", bound=DraftClaim)
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
 """Between spans of a work that are copied into one field."""
-_STOPS = (".", "!", "?", ")", '"', "'", "\u3002", "\uff01", "\uff1f")
+_FINAL_MARKS = (".", "!", "?", ")", '"', "'", "\u3002", "\uff01", "\uff1f")
 Passage = tuple[Evidence, str, frozenset[str]]
 """A work, a passage of it, and the stems of its words of content."""
 _EXPONENT = re.compile(r"(?<=[^\W\d_])[\u00b2\u00b3]")
@@ -95,7 +95,7 @@ def sentence(
     plain = ranges_apart(plain, language_of_question(plain) or ENGLISH)
     if not any(map(str.isalnum, plain)):
         return refuse("claim_empty")
-    if len(text) >= MAX_CLAIM_CHARS - 10 and not plain.endswith(_STOPS) and not is_row:
+    if len(text) >= MAX_CLAIM_CHARS - 10 and not plain.endswith(_FINAL_MARKS) and not is_row:
         return refuse("text_cut")
     if len({*cites}) == 1 and is_quote(text, quotes):
         return STANDS
@@ -234,7 +234,7 @@ def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) ->
 def is_prose(quote: str) -> bool:
     """Tell whether a quote may be printed in place of a sentence: no row of a table, heading or fragment."""
     plain = normalise(quote)
-    is_cut = plain[:1].islower() or not plain.endswith(_STOPS)
+    is_cut = plain[:1].islower() or not plain.endswith(_FINAL_MARKS)
     return quotable(plain) and not is_cut and {"|", "\t"}.isdisjoint(quote)
 
 
