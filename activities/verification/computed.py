@@ -27,7 +27,7 @@ from activities.analysis.figures import interval_of_studies
 from activities.analysis.scale import NotUsable
 from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.contracts.errors import NotInstalled
-from activities.dates import Date, dates_in, day_spans, days_of
+from activities.dates import Date, dates_in, day_spans, days_in, days_of
 from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
@@ -235,6 +235,8 @@ class Result:
         """Tell whether a number of a text is this one, or an end of this interval, beside the other end."""
         if isinstance(self.value, date):
             return _is_day(self.value, number, text)
+        if number.percent and isinstance(self.of.tree, ast.Call) and not self.values[1:]:
+            return False  # so many days
 
         def is_end(end: Number, exact: Decimal) -> bool:
             return any(_rounds(exact, printed) for printed in end.signed)
@@ -318,6 +320,7 @@ class Computations:
             for number in missing_numbers(text, works)
             if not (number.role == "level" and number.value == LEVEL and is_usual)
         ]
+        missing += self._computed_days(text, works)
         rows: dict[str, None] = {}
         unresolved: list[Number] = []
         for number in missing:
@@ -339,6 +342,16 @@ class Computations:
         ]
         failure = self._failure(unresolved[0], text) if unresolved else ""
         return Computed(tuple(rows), tuple(number.text for number in unresolved), failure)
+
+    def _computed_days(self, text: str, works: Sequence[str]) -> Iterator[Number]:
+        """Yield the numbers of computed days that no work states, though it may have the number elsewhere."""
+        days = [result.value for result in self.results if isinstance(result.value, date)]
+        for number in read(text).numbers if days else ():
+            computed = {f"{day:%m-%d}" for day in days if _is_day(day, number, text)}
+            if computed and all(
+                computed.isdisjoint(days_in(w, language_of_question(w) or ENGLISH)) for w in works
+            ):
+                yield number
 
     def _is_hundred(self, number: Number, text: str, works: Sequence[str]) -> bool:
         """Tell whether a number is the 100 people of whom a text says what a work says in percent.

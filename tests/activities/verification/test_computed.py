@@ -223,6 +223,29 @@ def test_a_fraction_in_german_words_is_a_figure_too() -> None:
     assert computed_from("Es waren 1.203 Mitglieder.", ["1.200 + 3"], works, works).missing == ("1.203",)
 
 
+@pytest.mark.parametrize(
+    ("letter", "text", "rows"),
+    [
+        ("Served on 1 September 2026; storage 15 to 27 August.", "Tuesday 15 September: last day to dispute.",
+         ("2026-09-01 + 14 = 2026-09-15",)),
+        ("Served on 1 September 2026; storage 15 to 27 August.", "By 15 August nothing was due.", ()),
+        ("Served on 1 September 2026, disputed on 15 September.", "Tuesday 15 September ends it.", ()),
+    ],
+)  # fmt: skip
+def test_a_computed_day_is_shown_though_a_work_has_its_number_in_another_month(
+    letter: str, text: str, rows: tuple[str, ...]
+) -> None:
+    works = (letter, "A bill may be disputed within 14 days.")
+    assert computed_from(text, ["2026-09-01 + 14"], works, works) == Computed(rows)
+
+
+def test_a_count_of_days_is_no_percentage() -> None:
+    works = ("Served on 27 August 2026 and received on 1 September 2026.",)
+    shown = ["days(2026-08-27, 2026-09-01)"]
+    assert computed_from("It took 5 days.", shown, works, works).missing == ()
+    assert computed_from("Interest is 5%.", shown, works, works).missing == ("5%",)
+
+
 def test_a_number_of_something_else_is_no_span_of_days() -> None:
     letter = "The bill of 2 May 2025 for 14 rooms is due within 10 business days; others within 30 days."
     for shown, due, missing in (
