@@ -170,7 +170,7 @@ class ReviewActivities:
         """
         async with reporting_errors("screening_not_planned", run_id=step.run_id):
             with needs_extra():
-                from activities.review.rounds import next_round, restated
+                from activities.review.rounds import next_round, restate
             state, course = step.state, step.state.course
             assert course is not None
             first, second = (
@@ -178,7 +178,7 @@ class ReviewActivities:
                 for screener in state.protocol.screeners
             )
             if course.phase == "done":
-                course = await asyncio.to_thread(restated, course, state.titles, (first, second))
+                course = await asyncio.to_thread(restate, course, state.titles, (first, second))
                 return Planned(course=course)
             ranker = await self._ranker(state)
             next_course, order = await asyncio.to_thread(

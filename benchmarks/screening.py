@@ -39,7 +39,7 @@ from activities.review.rounds import (
     Ranker,
     draw_sample,
     next_round,
-    restated,
+    restate,
 )
 from activities.review.state import Course
 from activities.review.stopping import TARGET, share
@@ -62,7 +62,7 @@ def load(folder: Path, names: Sequence[str], *, shuffled: bool = False) -> list[
     """Read the reviews of a folder, the smallest first; their records as they stand there, or `shuffled`."""
     reviews = []
     for path in folder.glob("*.review.json"):
-        about = json.loads(path.read_text("utf-8"))
+        review_data = json.loads(path.read_text("utf-8"))
         name = path.name.removesuffix(".review.json")
         if names and name not in names:
             continue
@@ -72,7 +72,7 @@ def load(folder: Path, names: Sequence[str], *, shuffled: bool = False) -> list[
             random.Random(name).shuffle(rows)
         review = Review(
             name,
-            f"{about['title']}. {about['criteria']}",
+            f"{review_data['title']}. {review_data['criteria']}",
             tuple(f"{row['title']}. {row['abstract']}" for row in rows),
             tuple(bool(row["included"]) for row in rows),
         )
@@ -81,7 +81,7 @@ def load(folder: Path, names: Sequence[str], *, shuffled: bool = False) -> list[
 
 
 @dataclass(frozen=True, slots=True)
-class Simulated:
+class Simulation:
     stated: float
     reached: float
     saved: float
@@ -94,7 +94,7 @@ class DrawnOrder:
 
     def __init__(self, included: Sequence[bool], apart: float, seed: str) -> None:
         draw = random.Random(seed)
-        self.scores = [draw.gauss(apart * true) for true in included]
+        self.scores = [draw.gauss(apart * is_relevant) for is_relevant in included]
 
     def order(self, decisions: Mapping[int, bool], unread: Sequence[int]) -> list[int]:
         return sorted(unread, key=lambda place: -self.scores[place])
@@ -106,28 +106,28 @@ class Screeners:
     def __init__(self, truth: Sequence[bool], rates: tuple[float, float], seed: str) -> None:
         """`rates`: sensitivity and specificity of both."""
         draw, (sensitivity, specificity) = random.Random(seed), rates
-        self.right = ["i" if true else "e" for true in truth]
+        chances = [sensitivity if relevant else 1 - specificity for relevant in truth]
+        self.letters = ["i" if relevant else "e" for relevant in truth]
         self.first, self.second = (
-            "".join("i" if draw.random() < (sensitivity if t else 1 - specificity) else "e" for t in truth)
-            for _ in range(2)
+            "".join("i" if draw.random() < chance else "e" for chance in chances) for _ in range(2)
         )
 
-    def decided(self, marks: Marks, batch: Sequence[int]) -> Marks:
+    def decide(self, marks: Marks, batch: Sequence[int]) -> Marks:
         """Return the marks once both have decided on a batch, and the person where it is asked for."""
         marks = marks.with_screener(0, {place: self.first[place] for place in batch})
         marks = marks.with_screener(1, {place: self.second[place] for place in batch})
-        return marks.with_words({n: self.right[n] for n in batch if marks.state(n) == "conflict"})
+        return marks.with_words({n: self.letters[n] for n in batch if marks.state(n) == "conflict"})
 
-    def screened(self, searches: Sequence[int], order: Order, sample: int, seed: str) -> tuple[Course, Marks]:
+    def screen(self, searches: Sequence[int], order: Order, sample: int, seed: str) -> tuple[Course, Marks]:
         """Screen by the product's own rounds what searches bring one after another, so many records each."""
         total, *later = searches
-        labelled, course = draw_sample(total, sample, seed), Course(total=total)
-        marks = self.decided(Marks.of(total), labelled)
-        marks = marks.with_labels({place: self.right[place] for place in labelled})
+        sample_records, course = draw_sample(total, sample, seed), Course(total=total)
+        marks = self.decide(Marks.of(total), sample_records)
+        marks = marks.with_labels({place: self.letters[place] for place in sample_records})
         while True:
             while course.phase != "done":
                 course, _ = next_round(course, marks, order, seed)
-                marks = self.decided(marks.with_confirmations(course.drawn), course.batch)
+                marks = self.decide(marks.with_confirmations(course.drawn), course.batch)
             if not later:
                 return course, marks
             total, *later = later
@@ -143,37 +143,37 @@ def simulate(
     later: int,
     seed: str,
     rounds: list[list[int]],
-) -> Simulated:
+) -> Simulation:
     """Screen a review once; the last `later` records come by a later search.
 
     `rounds`: those that were read before in the learnt order; further ones are added.
     """
-    truth, total, asked = review.included, len(review.included), count()
+    truth, total, calls = review.included, len(review.included), count()
     screeners = Screeners(truth, rates, seed)
 
     def order(decisions: Mapping[int, bool], unread: Sequence[int]) -> list[int]:
-        if (number := next(asked)) == len(rounds):
+        if (number := next(calls)) == len(rounds):
             size = max(MIN_ROUND, total // ROUND_SHARE)
             rounds.append([int(place) for place in ranker.order(decisions, unread)[:size]])
         return rounds[number]
 
     searches = [total - later, later] if later else [total]
-    course, marks = screeners.screened(searches, order, sample, seed)
+    course, marks = screeners.screen(searches, order, sample, seed)
     states = marks.states()
-    found = sum(true and state == "included" for true, state in zip(truth, states, strict=True))
-    everything = screeners.decided(marks, [n for n, state in enumerate(states) if state == "open"])
-    whole = restated(course, everything).recall
+    hits = sum(is_relevant and state == "included" for is_relevant, state in zip(truth, states, strict=True))
+    all_marks = screeners.decide(marks, [n for n, state in enumerate(states) if state == "open"])
+    recall = restate(course, all_marks).recall
     assert course.recall is not None
-    assert whole is not None
-    return Simulated(course.recall, found / sum(truth), states.count("open") / total, whole >= TARGET)
+    assert recall is not None
+    return Simulation(course.recall, hits / sum(truth), states.count("open") / total, recall >= TARGET)
 
 
-def read_for(order: Sequence[int], truth: Sequence[bool], recall: float = 0.95) -> float:
+def share_read(order: Sequence[int], truth: Sequence[bool], recall: float = 0.95) -> float:
     """Compute the share of records that are read in an order until so many of the included are found."""
-    found, wanted = 0, recall * sum(truth)
+    hits, target = 0, recall * sum(truth)
     for number, place in enumerate(order, start=1):
-        found += truth[place]
-        if found >= wanted:
+        hits += truth[place]
+        if hits >= target:
             return number / len(order)
     return 1.0
 
@@ -212,7 +212,7 @@ def main() -> None:
     parser.add_argument("--drawn", nargs=3, metavar=("RECORDS", "INCLUDED", "APART"))
     options = parser.parse_args()
     runs = Runs(options.runs)
-    total: list[Simulated] = []
+    total: list[Simulation] = []
     print("read until 95 % of the included are found: learnt order, BM25, random")
     if options.drawn:
         records, included = map(int, options.drawn[:2])
@@ -234,7 +234,7 @@ def main() -> None:
             by_chance = list(range(len(review.texts)))
             random.Random(options.seed).shuffle(by_chance)
             orders = [learnt_order(review, ranker), words_order(review), by_chance]
-        shares = "  ".join(f"{read_for(order, review.included):6.1%}" for order in orders)
+        shares = "  ".join(f"{share_read(order, review.included):6.1%}" for order in orders)
         print(
             f"{review.name:<20} {len(review.texts):>5} records, {sum(review.included):>3} included   {shares}"
         )
@@ -258,29 +258,29 @@ class Runs:
 
     def __init__(self, path: Path | None) -> None:
         self.path = path
-        kept = path.read_text("utf-8").splitlines() if path and path.exists() else []
-        self.by_name: dict[str, list[list[int]]] = dict(map(json.loads, kept))
+        lines = path.read_text("utf-8").splitlines() if path and path.exists() else []
+        self.by_name: dict[str, list[list[int]]] = dict(map(json.loads, lines))
 
-    def simulate(self, name: str, run: Callable[[list[list[int]]], Simulated]) -> Simulated:
+    def simulate(self, name: str, run: Callable[[list[list[int]]], Simulation]) -> Simulation:
         rounds = self.by_name.setdefault(name, [])
         before = len(rounds)
-        made = run(rounds)
+        result = run(rounds)
         if self.path and len(rounds) > before:
             with self.path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps([name, rounds]) + "\n")
-        return made
+        return result
 
 
-def summary(runs: Sequence[Simulated]) -> str:
+def summary(runs: Sequence[Simulation]) -> str:
     """Describe runs: how often the stated recall is true, what it is on average, what was not read."""
 
     def mean(values: Iterable[float]) -> float:
         return fmean([*values] or [0.0])
 
-    true = share(sum(run.reached >= run.stated for run in runs), len(runs))
+    true_share = share(sum(run.reached >= run.stated for run in runs), len(runs))
     return (
-        f"{len(runs)} orders, stated recall true {true.hits / len(runs):6.1%} "
-        f"({true.low:.1%} to {true.high:.1%}), stated "
+        f"{len(runs)} orders, stated recall true {true_share.hits / len(runs):6.1%} "
+        f"({true_share.low:.1%} to {true_share.high:.1%}), stated "
         f"{mean(run.stated for run in runs):.3f}, reached {mean(run.reached for run in runs):.3f}, saved "
         f"{mean(run.saved for run in runs):5.1%}; 95 % can be shown {mean(run.shows for run in runs):4.0%}, "
         f"saved then {mean(run.saved for run in runs if run.shows):5.1%}"

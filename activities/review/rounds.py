@@ -22,9 +22,9 @@ from activities.review.stopping import (
     NO_ERRORS,
     Counts,
     Errors,
-    errors,
-    may_miss,
-    planned,
+    errors_of,
+    miss_limit,
+    plan_sample,
     probability_below,
     share,
     stated_recall,
@@ -34,7 +34,7 @@ MIN_ROUND = 10
 MAX_TERMS = 50_000
 ROUND_SHARE = 20
 """A round is this part of all records."""
-QUIET = 0.1
+QUIET_SHARE = 0.1
 """A sample is drawn after a round with this part of the relevant records that may be missing, at most.
 
 Where fewer than ten may be missing, that is none. To wait for none in a large review is to read on for
@@ -43,24 +43,23 @@ records that need not be found: of 0.05, 0.1, 0.15, 0.2, 0.35 and 0.5 this part 
 
 Order = Callable[[Mapping[int, bool], Sequence[int]], list[int]]
 """(record -> included, unread records) -> the unread ones, the most promising first."""
-Measured = tuple[bool, bool]
+LabelsApply = tuple[bool, bool]
 """Whether the labels say how well each screener decides, which they do not where that person made them."""
 
 
-class _Settled:
+class _SettledRound:
     """The decisions of a round that has ended, and what follows from them."""
 
-    def __init__(self, now: Course, marks: Marks, measured: Measured) -> None:
-        self.marks, self.measured, self.drawn = marks, measured, now.drawn
-        states = enumerate(marks.states()[now.first :], now.first)
+    def __init__(self, course: Course, marks: Marks, labels_apply: LabelsApply) -> None:
+        self.marks, self.labels_apply, self.drawn = marks, labels_apply, course.drawn
+        states = enumerate(marks.states()[course.first :], course.first)
         self.included = {
             record: state == "included" for record, state in states if state in ("included", "excluded")
         }
         """Settled record -> whether it is included."""
-        found = self.count(self.included)
-        mistaken = min(round(self.before.mistaken), found)
-        total = marks.total - now.first
-        self.course = now.replace(total=total, read=len(self.included), found=found, mistaken=mistaken)
+        total, count = marks.total - course.first, self.count(self.included)
+        mistaken = min(round(self.ranked_counts.mistaken), count)
+        self.course = course.replace(total=total, read=len(self.included), found=count, mistaken=mistaken)
 
     def count(self, records: Iterable[int]) -> int:
         """Count the included ones among records."""
@@ -78,7 +77,7 @@ class _Settled:
         )
 
     @cached_property
-    def before(self) -> Counts:
+    def ranked_counts(self) -> Counts:
         """Count what was decided beside the random sample, of which a person confirms what both include."""
         return self.counts(self.included.keys() - set(self.drawn))
 
@@ -94,14 +93,14 @@ class _Settled:
         marks, relevant = self.marks, [record for record, included in self.included.items() if included]
         screened = [record for record in relevant if not marks.is_labelled(record)]
         shares = []
-        for place, counts in enumerate(self.measured):
+        for place, applies in enumerate(self.labels_apply):
             letters, other = marks.of_screener(place), marks.of_screener(1 - place)
-            known = {record for record in screened if other[record] == "i"}
-            if counts:
-                labelled = (record for record in self.included if marks.labels[record] == "i")
-                known |= {record for record in labelled if letters[record] != OPEN}
-            shares.append(share(sum(letters[record] != "e" for record in known), len(known)))
-        return errors(len(screened), (shares[0], shares[1]), self.before)
+            reference = {record for record in screened if other[record] == "i"}
+            if applies:
+                label_included = (record for record in self.included if marks.labels[record] == "i")
+                reference |= {record for record in label_included if letters[record] != OPEN}
+            shares.append(share(sum(letters[record] != "e" for record in reference), len(reference)))
+        return errors_of(len(screened), (shares[0], shares[1]), self.ranked_counts)
 
     def after_round(self, *, read_all: bool) -> Course:
         """Decide what follows a round, whose decisions the course counts already."""
@@ -112,18 +111,18 @@ class _Settled:
             if course.until_look > 0:
                 return course
             if course.left == 0 or probability_below(course.found, sample, self.errors) <= ERROR:
-                return self.ended(course, sample)
+                return self.end(course, sample)
             return course.replace(sample=sample.replace(passed=sample.passed + 1))
         if course.left == 0:
-            return self.ended(course, Sample(left=0))
+            return self.end(course, Sample(left=0))
         expected = self.counts(course.batch).mistaken
-        quiet = round(expected) + QUIET * may_miss(course.found, self.errors)
-        if course.batch and not read_all and self.count(course.batch) <= quiet:
-            sample = planned(course.left, course.found, self.errors)
+        limit = round(expected) + QUIET_SHARE * miss_limit(course.found, self.errors)
+        if course.batch and not read_all and self.count(course.batch) <= limit:
+            sample = plan_sample(course.left, course.found, self.errors)
             return course.replace(sample=sample, phase="sample")
         return course
 
-    def ended(self, course: Course, sample: Sample, error: float = ERROR) -> Course:
+    def end(self, course: Course, sample: Sample, error: float = ERROR) -> Course:
         """End screening with the recall that holds of all records, but for the probability `error`.
 
         None is stated where all was read and nobody labelled a record: nothing was drawn, no screener
@@ -132,11 +131,11 @@ class _Settled:
         """
         before = course.before
         if before is not None and not course.left:
-            return restated(before, self.marks, self.measured, error).replace(number=course.number)
+            return restate(before, self.marks, self.labels_apply, error).replace(number=course.number)
         recall = None
         if before is not None:
             error /= 2
-            before = restated(before, self.marks.up_to(course.first), self.measured, error)
+            before = restate(before, self.marks.up_to(course.first), self.labels_apply, error)
         if course.left or any(map(self.marks.is_labelled, range(self.marks.total))):
             sample = sample if course.left else Sample(left=0)
             recall = stated_recall(course.found, sample, self.errors, error)
@@ -146,11 +145,11 @@ class _Settled:
 
 
 def next_round(
-    now: Course,
+    course: Course,
     marks: Marks,
     order: Order,
     seed: str,
-    measured: Measured = (True, True),
+    labels_apply: LabelsApply = (True, True),
     *,
     read_all: bool = False,
 ) -> tuple[Course, list[int]]:
@@ -158,31 +157,33 @@ def next_round(
 
     `read_all`: nothing is left unread.
     """
-    settled = _Settled(now, marks, measured)
-    course = settled.course
-    if now.batch or not course.left:
-        course = settled.after_round(read_all=read_all)
-    unread = [record for record in range(now.first, marks.total) if record not in settled.included]
-    ordered: list[int] = []
-    chosen: Sequence[int] = ()
-    drawn = course.drawn
-    if course.phase == "ranked":
-        ordered = order(settled.included, unread)
-        chosen = ordered[: max(MIN_ROUND, course.total // ROUND_SHARE)]
-    elif course.phase == "sample":
-        chosen = random.Random(f"{seed}/{now.number}").sample(unread, min(course.until_look, len(unread)))
-        drawn = (*drawn, *chosen)
-    return course.replace(batch=tuple(chosen), drawn=drawn, number=now.number + 1), ordered
+    settled = _SettledRound(course, marks, labels_apply)
+    after = settled.course
+    if course.batch or not after.left:
+        after = settled.after_round(read_all=read_all)
+    unread = [record for record in range(course.first, marks.total) if record not in settled.included]
+    ranking: list[int] = []
+    batch: Sequence[int] = ()
+    drawn = after.drawn
+    if after.phase == "ranked":
+        ranking = order(settled.included, unread)
+        batch = ranking[: max(MIN_ROUND, after.total // ROUND_SHARE)]
+    elif after.phase == "sample":
+        batch = random.Random(f"{seed}/{course.number}").sample(unread, min(after.until_look, len(unread)))
+        drawn = (*drawn, *batch)
+    return after.replace(batch=tuple(batch), drawn=drawn, number=course.number + 1), ranking
 
 
-def restated(now: Course, marks: Marks, measured: Measured = (True, True), error: float = ERROR) -> Course:
+def restate(
+    course: Course, marks: Marks, labels_apply: LabelsApply = (True, True), error: float = ERROR
+) -> Course:
     """State the recall of screening that has ended again, by the decisions of today."""
-    settled = _Settled(now, marks, measured)
-    drawn = len(now.drawn)
-    sample = (now.sample or Sample(left=0)).replace(
-        left=settled.course.left + drawn, drawn=drawn, relevant=settled.count(now.drawn)
+    settled = _SettledRound(course, marks, labels_apply)
+    drawn = len(course.drawn)
+    sample = (course.sample or Sample(left=0)).replace(
+        left=settled.course.left + drawn, drawn=drawn, relevant=settled.count(course.drawn)
     )
-    return settled.ended(settled.course, sample, error)
+    return settled.end(settled.course, sample, error)
 
 
 def sample_size(total: int, half_width: float) -> int:
@@ -207,12 +208,12 @@ def accuracy_of(name: str, verdicts: str, labels: str) -> ScreenerAccuracy:
         for letter, label in zip(verdicts, labels, strict=True)
         if letter != OPEN and label in "ie"
     ]
-    relevant = [decided for decided, true in pairs if true]
-    others = [decided for decided, true in pairs if not true]
+    relevant = [is_hit for is_hit, is_relevant in pairs if is_relevant]
+    irrelevant = [is_hit for is_hit, is_relevant in pairs if not is_relevant]
     return ScreenerAccuracy(
         name=name,
         sensitivity=share(sum(relevant), len(relevant)),
-        specificity=share(len(others) - sum(others), len(others)),
+        specificity=share(len(irrelevant) - sum(irrelevant), len(irrelevant)),
     )
 
 

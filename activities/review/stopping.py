@@ -36,7 +36,7 @@ TARGET = 0.95
 """Recall that is asked for."""
 ERROR = 0.05
 """Probability with which the stated recall may be wrong."""
-KEPT = 0.3
+REMAINDER = 0.3
 """Part of the error probability that a look leaves to those behind it: most samples end at the first."""
 MAX_LOOKS = 8
 """Looks at a sample before all records left are read."""
@@ -46,7 +46,7 @@ GRID = 40
 """Quantiles of each screener's sensitivity over which the missed records are averaged."""
 NEGLIGIBLE = 1e-5
 Numbers = NDArray[np.float64]
-Counted = NDArray[np.int_]
+Integers = NDArray[np.int_]
 
 
 def share(hits: int, of: int, confidence: float = CONFIDENCE) -> Share:
@@ -77,13 +77,13 @@ class Counts:
 
     def mistakes(self) -> Numbers:
         """Compute how probable 0, 1, 2, ... mistaken records are among those that both included."""
-        most = min(self.agreed, int(scipy.stats.poisson.ppf(1 - NEGLIGIBLE, self.mistaken)))
-        return _up_to(most, self.mistaken)
+        limit = min(self.agreed, int(scipy.stats.poisson.ppf(1 - NEGLIGIBLE, self.mistaken)))
+        return _truncated_poisson(limit, self.mistaken)
 
 
-def _up_to(most: int, expected: float) -> Numbers:
-    """Compute a Poisson distribution of which it is known that there are no more than `most`."""
-    return np.asarray(softmax(scipy.stats.poisson.logpmf(np.arange(most + 1), expected)))
+def _truncated_poisson(limit: int, expected: float) -> Numbers:
+    """Compute a Poisson distribution of which it is known that there are no more than `limit`."""
+    return np.asarray(softmax(scipy.stats.poisson.logpmf(np.arange(limit + 1), expected)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,21 +99,22 @@ class Errors:
 NO_ERRORS = Errors(np.ones(1), np.ones((1, 1)))
 
 
-def errors(found: int, hits: tuple[Share, Share], before: Counts) -> Errors:
+def errors_of(included: int, hits: tuple[Share, Share], counts: Counts) -> Errors:
     """Compute the errors of two screeners.
 
-    `found`: records they included that stand; `hits`: of those that are known without a screener to be
-    relevant, the ones which that screener did not exclude; `before`: their decisions beside the sample.
+    `included`: records they included that stand; `hits`: of those that are known without a screener
+    to be relevant, the ones which that screener did not exclude; `counts`: their decisions beside the sample.
     """
-    mistaken = before.mistakes()
-    wrong = np.arange(len(mistaken))
-    return Errors(mistaken, _missed(np.maximum(found - wrong, 1), hits, wrong, found // 2 + 30))
+    probabilities = counts.mistakes()
+    mistakes = np.arange(len(probabilities))
+    right = np.maximum(included - mistakes, 1)
+    return Errors(probabilities, _missed(right, hits, mistakes, included // 2 + 30))
 
 
-def _missed(included: Counted, hits: tuple[Share, Share], wrong: Counted, numbers: int) -> Numbers:
+def _missed(included: Integers, hits: tuple[Share, Share], mistakes: Integers, numbers: int) -> Numbers:
     """Compute how probable it is that both screeners missed 0, 1, 2, ... relevant records beside `included`.
 
-    A row for each of `wrong`, which both included by mistake. Each sensitivity is uncertain: it is
+    A row for each of `mistakes`, which both included by mistake. Each sensitivity is uncertain: it is
     distributed as the lower ends of Clopper and Pearson's intervals, which holds for few records as well.
     Screeners miss independently of each other, and the number missed before `included` were found follows a
     negative binomial distribution. Where screeners are alike and miss the same records, more are missed than
@@ -121,12 +122,12 @@ def _missed(included: Counted, hits: tuple[Share, Share], wrong: Counted, number
     """
     quantiles = (np.arange(GRID) + 0.5) / GRID
     first, second = (
-        1 - np.nan_to_num(scipy.stats.beta.ppf(quantiles, true[:, None], hit.of - hit.hits + 1))
-        for hit in hits
-        for true in (np.maximum(hit.hits - wrong, 0),)
+        1 - np.nan_to_num(scipy.stats.beta.ppf(quantiles, right[:, None], row.of - row.hits + 1))
+        for row in hits
+        for right in (np.maximum(row.hits - mistakes, 0),)
     )
-    products = np.sort((first[:, :, None] * second[:, None, :]).reshape(len(wrong), -1), axis=1)
-    by_both = products.reshape(len(wrong), 2 * GRID, -1).mean(axis=2)[:, None, :]
+    products = np.sort((first[:, :, None] * second[:, None, :]).reshape(len(mistakes), -1), axis=1)
+    by_both = products.reshape(len(mistakes), 2 * GRID, -1).mean(axis=2)[:, None, :]
     missed, included = np.arange(numbers)[None, :, None], included[:, None, None]
     ways = gammaln(missed + included) - gammaln(missed + 1) - gammaln(included)
     chances = np.exp(ways + xlog1py(included, -by_both) + xlogy(missed, by_both))
@@ -136,80 +137,82 @@ def _missed(included: Counted, hits: tuple[Share, Share], wrong: Counted, number
 class _Test:
     """The probability to state a recall that is not reached, for each number of relevant records left."""
 
-    def __init__(self, found: int, left: int, known: Errors, recall: float, most: int) -> None:
-        """`found`: included records before the sample; `most`: those of the sample, at most."""
-        self.left, self.known = left, known
-        drawn = np.arange(most + 1)
-        top = int(_allowed(found + drawn, recall)[-1]) + most + 1
-        self._relevant = np.arange(min(left, top) + 1)
+    def __init__(self, included: int, unread: int, errors: Errors, recall: float, most: int) -> None:
+        """`included`: records included before the sample; `most`: those of the sample, at most."""
+        self._unread = unread
+        in_sample = np.arange(most + 1)
+        top = int(_miss_limits(included + in_sample, recall)[-1]) + most + 1
+        self._relevant = np.arange(min(unread, top) + 1)
         """Relevant records that may be left; with more than these, a sample with few is rarer still."""
-        tails = np.hstack((np.ones((len(known.missed), 1)), 1 - known.missed.cumsum(axis=1)))
+        tails = np.hstack((np.ones((len(errors.missed), 1)), 1 - errors.missed.cumsum(axis=1)))
         self._below = np.zeros((most + 1, len(self._relevant)))
         """Relevant records of the sample, relevant ones left -> probability that recall is lower."""
-        for wrong in np.flatnonzero(known.mistaken > NEGLIGIBLE):
-            true = np.maximum(found - wrong + drawn, 0)
-            may_miss = _allowed(true, recall)[:, None] - (self._relevant - drawn[:, None])
-            places = np.clip(may_miss + 1, 0, tails.shape[1] - 1)
-            self._below += known.mistaken[wrong] * tails[wrong, places]
+        for number in np.flatnonzero(errors.mistaken > NEGLIGIBLE):
+            right = np.maximum(included - number + in_sample, 0)
+            margin = _miss_limits(right, recall)[:, None] - (self._relevant - in_sample[:, None])
+            places = np.clip(margin + 1, 0, tails.shape[1] - 1)
+            self._below += errors.mistaken[number] * tails[number, places]
 
     def at(self, size: int, included: int) -> Numbers:
         """Compute it for a sample of a size of which so many, or fewer, are included."""
-        drawn = np.arange(included + 1)
+        hits = np.arange(included + 1)
         few = np.ones((1, 1))
-        if self.left:
-            few = np.exp(scipy.stats.hypergeom.logpmf(drawn[:, None], self.left, self._relevant, size))
+        if self._unread:
+            few = np.exp(scipy.stats.hypergeom.logpmf(hits[:, None], self._unread, self._relevant, size))
         return np.asarray((few * self._below[: included + 1]).sum(axis=0))
 
 
-def _allowed(found: Counted, recall: float) -> Counted:
+def _miss_limits(included: Integers, recall: float) -> Integers:
     """Compute how many relevant records may be missing beside those found."""
-    return np.asarray(np.floor(found * ((1 - recall) / recall) + 1e-9), dtype=int)
+    return np.asarray(np.floor(included * ((1 - recall) / recall) + 1e-9), dtype=int)
 
 
-def may_miss(found: int, known: Errors = NO_ERRORS, recall: float = TARGET) -> float:
+def miss_limit(included: int, errors: Errors = NO_ERRORS, recall: float = TARGET) -> float:
     """Compute how many relevant records may be left beside those found and those that screeners missed."""
-    missed = known.mistaken @ known.missed @ np.arange(known.missed.shape[1])
-    return max(0.0, found * (1 - recall) / recall - float(missed))
+    missed = errors.mistaken @ errors.missed @ np.arange(errors.missed.shape[1])
+    return max(0.0, included * (1 - recall) / recall - float(missed))
 
 
-def probability_below(found: int, sample: Sample, known: Errors = NO_ERRORS, recall: float = TARGET) -> float:
+def probability_below(
+    included: int, sample: Sample, errors: Errors = NO_ERRORS, recall: float = TARGET
+) -> float:
     """Compute the probability, at most, to state `recall` by such a sample where it is not reached.
 
-    `found`: included records, those of the sample among them. How many relevant records were left when the
+    `included`: included records, those of the sample among them. How many relevant records were left when the
     sample began is one number, however the screeners err: the sum over the looks so far and over all errors
     is computed for each, and the highest counts.
     """
     if sample.relevant > MAX_INCLUDED:
         return 1.0
-    passed = sample.looks[: sample.passed]
-    most = max(sample.relevant, *(included for _, included in passed), 0)
-    test = _Test(found - sample.relevant, sample.left, known, recall, most)
-    looks = (*passed, (sample.drawn, sample.relevant))
-    return min(1.0, float(np.sum([test.at(size, included) for size, included in looks], axis=0).max()))
+    past_looks = sample.looks[: sample.passed]
+    most = max(sample.relevant, *(count for _, count in past_looks), 0)
+    test = _Test(included - sample.relevant, sample.left, errors, recall, most)
+    looks = (*past_looks, (sample.drawn, sample.relevant))
+    return min(1.0, float(np.sum([test.at(size, count) for size, count in looks], axis=0).max()))
 
 
-def stated_recall(found: int, sample: Sample, known: Errors = NO_ERRORS, error: float = ERROR) -> float:
+def stated_recall(included: int, sample: Sample, errors: Errors = NO_ERRORS, error: float = ERROR) -> float:
     """Compute the highest recall, to a thousandth, that holds but for the probability `error`."""
-    fails = partial(probability_below, found, sample, known)
-    return bisect_left(range(1, 1001), True, key=lambda recall: fails(recall / 1000) > error) / 1000
+    probability = partial(probability_below, included, sample, errors)
+    return bisect_left(range(1, 1001), True, key=lambda recall: probability(recall / 1000) > error) / 1000
 
 
-def planned(left: int, found: int, known: Errors = NO_ERRORS) -> Sample:
+def plan_sample(unread: int, included: int, errors: Errors = NO_ERRORS) -> Sample:
     """Plan a sample, and the sizes at which it may end.
 
     Each is the least that shows the recall where at most 0, 1, 2, ... of those drawn are relevant. The last
     look is at all records left, and needs no test.
     """
     looks: list[tuple[int, int]] = []
-    test = _Test(found, left, known, TARGET, MAX_LOOKS)
+    test = _Test(included, unread, errors, TARGET, MAX_LOOKS)
     size, spent = 0, np.zeros(1)
     while len(looks) < MAX_LOOKS:
-        included, most = len(looks), ERROR * (1 - KEPT ** (len(looks) + 1))
+        count, most = len(looks), ERROR * (1 - REMAINDER ** (len(looks) + 1))
         size += 1 + bisect_left(
-            range(size + 1, left), True, key=lambda wanted: (spent + test.at(wanted, included)).max() <= most
+            range(size + 1, unread), True, key=lambda look: (spent + test.at(look, count)).max() <= most
         )
-        if size >= left:
+        if size >= unread:
             break
-        spent = spent + test.at(size, included)
-        looks.append((size, included))
-    return Sample(left=left, looks=(*looks, (left, left)))
+        spent = spent + test.at(size, count)
+        looks.append((size, count))
+    return Sample(left=unread, looks=(*looks, (unread, unread)))

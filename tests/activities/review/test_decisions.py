@@ -15,7 +15,7 @@ from activities.review.decisions import Decision, Marks, Part, affected_decision
 from activities.review.files import read_records_file
 from activities.review.protocol import Columns
 from activities.review.records import Records, UnreadableRecords, add_batch, part
-from activities.review.rounds import accuracy_of, draw_sample, next_round, restated, sample_size
+from activities.review.rounds import accuracy_of, draw_sample, next_round, restate, sample_size
 from activities.review.state import Course, ReviewState
 from activities.sources.library.records import SetAside
 from tests.activities.review.studies import PROTOCOL
@@ -180,7 +180,7 @@ def test_rounds_read_all_or_stop_and_an_overruled_decision_changes_the_stated_re
     assert own.states().count("included") == 6
     assert now.recall is None, "all was read and no screener was measured: nothing is estimated"
     own = own.with_labels({record: "i" if true else "e" for record, true in truth.items() if record < 20})
-    now = restated(now, own)
+    now = restate(now, own)
     assert (now.recall or 0) > 0.5
-    again = restated(now, own.with_words({1: "i"}))
+    again = restate(now, own.with_words({1: "i"}))
     assert again.found == 7

@@ -8,15 +8,15 @@ import pytest
 
 from activities.review.decisions import Marks
 from activities.review.results import Share
-from activities.review.rounds import next_round, restated
+from activities.review.rounds import next_round, restate
 from activities.review.state import Course, Sample
 from activities.review.stopping import (
     ERROR,
     TARGET,
     Counts,
     Errors,
-    errors,
-    planned,
+    errors_of,
+    plan_sample,
     probability_below,
     share,
     stated_recall,
@@ -43,14 +43,14 @@ def both(hits: int, of: int) -> tuple[Share, Share]:
 
 
 def test_what_screeners_miss_together_grows_with_what_each_misses() -> None:
-    good, poor = (errors(90, both(*shares), Counts()).missed[0] for shares in (GOOD, POOR))
+    good, poor = (errors_of(90, both(*shares), Counts()).missed[0] for shares in (GOOD, POOR))
     assert sum(good) == pytest.approx(1, abs=1e-5)
     assert good[0] > 0.7 > 0.2 > poor[0]
 
 
 def test_a_screener_who_may_have_met_no_relevant_record_leaves_what_was_missed_open() -> None:
     """Both mistakes may be all that it included: then nobody knows how many it missed."""
-    made = errors(17, (share(1, 14), share(2, 18)), Counts(agreed=17, only=(20, 30), neither=300))
+    made = errors_of(17, (share(1, 14), share(2, 18)), Counts(agreed=17, only=(20, 30), neither=300))
     assert np.isfinite(made.missed).all()
     assert 0.0 <= made.missed[2].sum() < 0.5
     assert made.missed[0].sum() > made.missed[1].sum() > made.missed[2].sum()
@@ -70,8 +70,8 @@ def test_what_screeners_include_by_mistake_is_a_distribution_about_its_estimate(
 def test_records_included_by_mistake_lower_the_stated_recall_and_each_sensitivity() -> None:
     counts = Counts(agreed=29, only=(86, 86), neither=755)
     shares = share(27, 29), share(27, 29)
-    known = errors(33, shares, counts)
-    blind = errors(33, shares, Counts())
+    known = errors_of(33, shares, counts)
+    blind = errors_of(33, shares, Counts())
     assert known.missed[9][0] < blind.missed[0][0]  # 18 of 20 were included, and not 27 of 29
     assert stated_recall(33, Sample(left=0), known) < stated_recall(33, Sample(left=0), blind)
 
@@ -86,11 +86,11 @@ def test_a_sample_that_holds_no_relevant_record_shows_recall_only_when_it_is_lar
     assert chances[0] > 0.4
     assert chances[-1] == 0.0
     assert stated_recall(93, drawn_of_700(500)) > stated_recall(93, drawn_of_700(100))
-    assert probability_below(93, drawn_of_700(690), errors(90, both(*POOR), Counts())) > ERROR
+    assert probability_below(93, drawn_of_700(690), errors_of(90, both(*POOR), Counts())) > ERROR
 
 
 def test_looks_are_fixed_beforehand_and_end_with_all_records() -> None:
-    looks = planned(700, 93).looks
+    looks = plan_sample(700, 93).looks
     assert looks[-1] == (700, 700)
     assert [drawn for drawn, _ in looks] == sorted({drawn for drawn, _ in looks})
     assert [included for _, included in looks[:-1]] == list(range(len(looks) - 1))
@@ -102,7 +102,7 @@ def test_looking_often_states_a_recall_that_is_not_reached_in_one_of_twenty_samp
 ) -> None:
     """However many relevant records were left: the order in which all that are left are drawn is random."""
     left, draws = 700, 4_000
-    *looks, _ = planned(left, found).looks
+    *looks, _ = plan_sample(left, found).looks
     random_order = np.random.default_rng(found).random((draws, left)).argsort(axis=1)
     for relevant in range(found // 19 + 1, found // 19 + 12):
         places = np.sort(random_order[:, :relevant], axis=1)
@@ -116,7 +116,7 @@ def test_looking_often_states_a_recall_that_is_not_reached_in_one_of_twenty_samp
 
 
 def test_a_sample_of_forty_five_thousand_records_is_planned_by_a_few_thousand_of_them() -> None:
-    looks = planned(45_000, 2_045).looks
+    looks = plan_sample(45_000, 2_045).looks
     assert looks[1][0] < 4_500
     assert looks[-1] == (45_000, 45_000)
 
@@ -160,7 +160,7 @@ def simulated(
     def order(_: object, unread: Sequence[int]) -> list[int]:
         return sorted(unread, key=weights.__getitem__)
 
-    course, marks = Screeners(truth, rates, seed).screened(totals, order, 60, seed)
+    course, marks = Screeners(truth, rates, seed).screen(totals, order, 60, seed)
     found = sum(true and state == "included" for true, state in zip(truth, marks.states(), strict=True))
     return course, marks, found / sum(truth)
 
@@ -177,7 +177,7 @@ def test_the_stated_recall_is_true_in_nineteen_of_twenty_reviews(
     if screeners[0] > 0.95:
         assert sum(course.left > 0 for course, _, _ in runs) > 3
     course, marks, _ = runs[0]
-    again = restated(course, marks).recall
+    again = restate(course, marks).recall
     assert again is not None
     assert again >= (course.recall or 0)
 
