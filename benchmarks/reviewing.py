@@ -71,46 +71,46 @@ class Models:
 
     def __init__(self, truth: list[bool], seconds: float, home: Path) -> None:
         self.truth, self.seconds, self.home = truth, seconds, home
-        self.sent: dict[str, tuple[str, float, float]] = {}
+        self.questions: dict[str, tuple[str, float, float]] = {}
         """Question -> mark of its answer, when it was asked, and when the answer was sent."""
-        self.twice: Counter[State] = Counter()
+        self.repeats: Counter[State] = Counter()
         """State at the kill -> calls that came again."""
         self.kills: list[float] = []
         self.calls = 0
 
-    def state_of(self, mark: str, asked: float, sent: float) -> State:
+    def state_of(self, mark: str, asked_at: float, sent_at: float) -> State:
         """Tell how far the earlier call was when its worker was killed."""
         if any(mark.encode() in path.read_bytes() for path in self.home.rglob("answers/*.json")):
             return "stored"
-        kill = next((kill for kill in self.kills if kill >= asked), None)
-        return "not killed" if kill is None else "sent" if sent <= kill else "under way"
+        kill = next((kill for kill in self.kills if kill >= asked_at), None)
+        return "not killed" if kill is None else "sent" if sent_at <= kill else "under way"
 
-    def __call__(self, asked: Asked) -> Reply:
-        began = time.monotonic()
-        key = hashlib.sha256(asked.body).hexdigest()
-        if key in self.sent:
-            self.twice[self.state_of(*self.sent[key])] += 1
+    def __call__(self, request: Asked) -> Reply:
+        start = time.monotonic()
+        key = hashlib.sha256(request.body).hexdigest()
+        if key in self.questions:
+            self.repeats[self.state_of(*self.questions[key])] += 1
         self.calls += 1
         mark = f"answer {self.calls}."
-        self.sent[key] = mark, began, math.inf
-        body = json.loads(asked.body)
+        self.questions[key] = mark, start, math.inf
+        body = json.loads(request.body)
         text = "\n".join(message["content"] for message in body["messages"])
         numbers = {label: int(number) for label, number in _TITLE.findall(text)}
         rows = []
-        for work, labels in labels_by_work(asked).items():
-            true = self.truth[numbers[work]]
+        for work, labels in labels_by_work(request).items():
+            is_relevant = self.truth[numbers[work]]
             chance = random.Random(f"{body['model']}/{numbers[work]}").random()
-            included = chance < (0.95 if true else 0.03)
-            verdict = "include" if included else "exclude"
+            is_included = chance < (0.95 if is_relevant else 0.03)
+            verdict = "include" if is_included else "exclude"
             rows.append({"work": work, "verdict": verdict, "criterion": "I1", "sentences": labels[:1]})
-        time.sleep(max(0.0, self.seconds - (time.monotonic() - began)))
+        time.sleep(max(0.0, self.seconds - (time.monotonic() - start)))
         answer = {"decisions": rows, "mark": mark}
-        reply = says(answer, usage=(len(text) // 4, 40 * len(rows)))(asked)
-        self.sent[key] = mark, began, time.monotonic()
+        reply = says(answer, usage=(len(text) // 4, 40 * len(rows)))(request)
+        self.questions[key] = mark, start, time.monotonic()
         return reply
 
 
-def write_records(folder: Path, path: Path, wanted: int) -> list[bool]:
+def write_records(folder: Path, path: Path, count: int) -> list[bool]:
     """Write so many records; return which are relevant."""
     rows = []
     for name in sorted(folder.glob("*.jsonl.gz")):
@@ -120,7 +120,7 @@ def write_records(folder: Path, path: Path, wanted: int) -> list[bool]:
     with path.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file)
         writer.writerow(["title", "abstract", "year"])
-        for number in range(wanted):
+        for number in range(count):
             row = rows[number % len(rows)]
             writer.writerow(
                 [f"Record {number}: {row['title']}", row["abstract"] or row["title"], row["year"]]
@@ -152,14 +152,14 @@ async def person(review: Review, models: Models, watch: Watch) -> None:
     """Decide what waits, one decision a message, until the report waits."""
     while True:
         try:
-            seen = await review.progress()
-            if seen.gate == "report":
+            progress = await review.progress()
+            if progress.gate == "report":
                 return
-            if seen.gate in ("protocol", "full_texts"):
+            if progress.gate in ("protocol", "full_texts"):
                 await review.approve(by="Ada")
             tasks = [task for task in await review.tasks("Ada", 50) if task.kind in ("label", "conflict")]
             for task in tasks:
-                began = time.monotonic()
+                start = time.monotonic()
                 await review.decide(
                     task.record,
                     "include" if models.truth[task.record] else "exclude",
@@ -167,7 +167,7 @@ async def person(review: Review, models: Models, watch: Watch) -> None:
                     criterion="I1",
                     label=task.kind == "label",
                 )
-                watch.waits.append(time.monotonic() - began)
+                watch.waits.append(time.monotonic() - start)
             if not tasks:
                 await asyncio.sleep(0.5)
         except Failure:  # killed at that moment, or decided already
@@ -178,11 +178,11 @@ async def killer(home: Path, kills: int, models: Models, expected: int) -> None:
     """Kill server and worker at moments that are spread over the calls."""
     chance = random.Random("kills")
     for number in range(kills):
-        wanted = expected * (number + chance.random()) / (kills + 1)
-        while models.calls < wanted:  # noqa: ASYNC110 - counted by the threads of a server
+        next_call = expected * (number + chance.random()) / (kills + 1)
+        while models.calls < next_call:  # noqa: ASYNC110 - counted by the threads of a server
             await asyncio.sleep(0.05)
-        found = await asyncio.to_thread(living, home)
-        pids = [pid for several in found.values() for pid in several]
+        processes = await asyncio.to_thread(living, home)
+        pids = [pid for several in processes.values() for pid in several]
         chance.shuffle(pids)
         for pid in pids:
             with contextlib.suppress(ProcessLookupError):
@@ -203,9 +203,9 @@ async def histories(review: Review) -> list[tuple[int, int]]:
     """Bytes and events of each run of the workflow."""
     client = review.connection.client
     rows = []
-    async for one in client.list_workflows(f"WorkflowId = '{review.id}'"):
-        described = await client.get_workflow_handle(review.id, run_id=one.run_id).describe()
-        info = described.raw_description.workflow_execution_info
+    async for run in client.list_workflows(f"WorkflowId = '{review.id}'"):
+        description = await client.get_workflow_handle(review.id, run_id=run.run_id).describe()
+        info = description.raw_description.workflow_execution_info
         rows.append((info.history_size_bytes, info.history_length))
     return rows
 
@@ -224,41 +224,42 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
             "DETERMINATOR_OFFLINE": "true",
         }
         async with Determinator(load_settings(), say=print) as client:
-            began = time.monotonic()
+            start = time.monotonic()
             review = await client.start_review(home / "protocol.toml")
-            print(f"started in {time.monotonic() - began:.1f} s: {review.id}", flush=True)
-            began = time.monotonic()
-            beside = [
+            print(f"started in {time.monotonic() - start:.1f} s: {review.id}", flush=True)
+            start = time.monotonic()
+            tasks = [
                 asyncio.ensure_future(killer(home, options.kills, models, options.expected)),
                 asyncio.ensure_future(look(home, watch)),
             ]
             while True:
                 watcher = asyncio.ensure_future(person(review, models, watch))
-                done, _ = await asyncio.wait([watcher], timeout=60)
-                if done and watcher.exception() is None:
+                ended, _ = await asyncio.wait([watcher], timeout=60)
+                if ended and watcher.exception() is None:
                     break
                 watcher.cancel()
                 await asyncio.wait([watcher])
                 with contextlib.suppress(Exception, asyncio.CancelledError):
-                    seen = await review.progress()
+                    progress = await review.progress()
                     print(
-                        f"{time.monotonic() - began:5.0f} s: {seen.phase}, {seen.settled} settled", flush=True
+                        f"{time.monotonic() - start:5.0f} s: {progress.phase}, {progress.settled} settled",
+                        flush=True,
                     )
                 review = await client.review(review.id)
-            seconds = time.monotonic() - began
-            for task in beside:
+            seconds = time.monotonic() - start
+            for task in tasks:
                 task.cancel()
-            seen = await review.progress()
+            progress = await review.progress()
             published = await review.published()
             flow = published.report.flow
             minutes = seconds / 60
             print(f"{flow.screened:,} records in {seconds:.0f} s: {flow.screened / minutes:.0f} a minute")
-            print(f"{flow.unread:,} unread, recall at least {seen.recall}, faults {flow.faults()}")
+            print(f"{flow.unread:,} unread, recall at least {progress.recall}, faults {flow.faults()}")
             states = published.state.titles.states()
-            found = sum(truth[n] for n, state in enumerate(states) if state == "included")
-            print(f"recall reached {found / sum(truth):.3f} of {sum(truth)}")
-            again = (f"{models.twice[state]} {state}" for state in get_args(State))
-            print(f"{models.calls:,} calls, {len(models.kills)} kills; asked again: {', '.join(again)}")
+            hits = sum(truth[n] for n, state in enumerate(states) if state == "included")
+            print(f"recall reached {hits / sum(truth):.3f} of {sum(truth)}")
+            repeats = (f"{models.repeats[state]} {state}" for state in get_args(State))
+            print(f"{models.calls:,} calls, {len(models.kills)} kills; asked again: {', '.join(repeats)}")
             for size, events in await histories(review):
                 print(f"history: {size / 2**20:.2f} MB, {events:,} events")
             print(f"memory of the worker at most {watch.memory / 1024:.0f} MB")
@@ -266,9 +267,9 @@ async def main_async(options: argparse.Namespace, home: Path) -> None:
                 spent = sum(seconds_of.values())
                 print(f"processor time of {len(seconds_of)} processes ({kind}): {spent:.0f} s")
             if waits := sorted(watch.waits):
-                usual = waits[len(waits) // 2] * 1000
-                print(f"{len(waits)} decisions of a person, {usual:.0f} ms each, longest {waits[-1]:.1f} s")
-            if models.twice["stored"] or models.twice["not killed"]:
+                median = waits[len(waits) // 2] * 1000
+                print(f"{len(waits)} decisions of a person, {median:.0f} ms each, longest {waits[-1]:.1f} s")
+            if models.repeats["stored"] or models.repeats["not killed"]:
                 raise SystemExit(1)
 
 

@@ -47,13 +47,15 @@ def criteria_of(text: str) -> tuple[Criterion, ...]:
     return tuple(rules)
 
 
-def drawn(folder: Path, name: str, included: int, excluded: int, seed: str) -> list[tuple[Evidence, bool]]:
+def sample_of(
+    folder: Path, name: str, included: int, excluded: int, seed: str
+) -> list[tuple[Evidence, bool]]:
     with gzip.open(folder / f"{name}.jsonl.gz", "rt", encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
     choice = random.Random(seed)
-    chosen = choice.sample([row for row in rows if row["included"] and row["abstract"]], included)
-    chosen += choice.sample([row for row in rows if not row["included"] and row["abstract"]], excluded)
-    choice.shuffle(chosen)
+    sample = choice.sample([row for row in rows if row["included"] and row["abstract"]], included)
+    sample += choice.sample([row for row in rows if not row["included"] and row["abstract"]], excluded)
+    choice.shuffle(sample)
     return [
         (
             Evidence(
@@ -65,7 +67,7 @@ def drawn(folder: Path, name: str, included: int, excluded: int, seed: str) -> l
             ),
             bool(row["included"]),
         )
-        for place, row in enumerate(chosen)
+        for place, row in enumerate(sample)
     ]
 
 
@@ -84,7 +86,7 @@ async def decisions(
     choice = ModelChoice(backend="openai", model=args.model)
     choice = choice.replace(effort=await effort_of(settings, choice))
     size = -(-len(works) // calls)
-    made: dict[str, RecordDecision] = {}
+    by_id: dict[str, RecordDecision] = {}
     for start in range(0, len(works), size):
         step = ScreenInput(
             run_id="screening",
@@ -95,10 +97,10 @@ async def decisions(
             evidence=tuple([await store.put(work) for work in works[start : start + size]]),
             criteria=criteria,
         )
-        done = await thinker.think("screener", step)
-        made |= {one.evidence_id: one for one in done.output.decisions}
+        answer = await thinker.think("screener", step)
+        by_id |= {row.evidence_id: row for row in answer.output.decisions}
     await model.aclose()
-    return made
+    return by_id
 
 
 def main() -> None:
@@ -113,28 +115,29 @@ def main() -> None:
     parser.add_argument("--base-url")
     args = parser.parse_args()
     about = json.loads((args.folder / f"{args.review}.review.json").read_text("utf-8"))
-    sample = drawn(args.folder, args.review, args.included, args.excluded, args.seed)
+    sample = sample_of(args.folder, args.review, args.included, args.excluded, args.seed)
     works = [work for work, _ in sample]
     truth = {work.evidence_id: included for work, included in sample}
     criteria = criteria_of(about["criteria"])
-    made = asyncio.run(decisions(works, about["title"], criteria, args.calls, args))
-    letters = "".join(LETTERS[made[name].verdict] if name in made else OPEN for name in truth)
+    by_id = asyncio.run(decisions(works, about["title"], criteria, args.calls, args))
+    letters = "".join(LETTERS[by_id[name].verdict] if name in by_id else OPEN for name in truth)
     labels = "".join("i" if included else "e" for included in truth.values())
     result = accuracy_of(args.model, letters, labels)
     for name, rate in (("sensitivity", result.sensitivity), ("specificity", result.specificity)):
         print(f"{name} {rate.hits} of {rate.of} ({rate.low:.1%} to {rate.high:.1%})")
     text = {work.evidence_id: normalise(work.text) for work in works}
-    quotes = [(name, words) for name, one in made.items() for words in one.words]
-    held = sum(normalise(words) in text[name] for name, words in quotes)
+    quotes = [(name, words) for name, row in by_id.items() for words in row.words]
+    quote_count = sum(normalise(words) in text[name] for name, words in quotes)
     print(
-        f"decided on {len(made)} of {len(works)}; unsure {sum(o.verdict == 'unsure' for o in made.values())}"
+        f"decided on {len(by_id)} of {len(works)}; "
+        f"unsure {sum(row.verdict == 'unsure' for row in by_id.values())}"
     )
     print(
-        f"quotes that stand: {held} of {len(quotes)}; decisions with a quote "
-        f"{sum(bool(one.words) for one in made.values())}"
+        f"quotes that stand: {quote_count} of {len(quotes)}; decisions with a quote "
+        f"{sum(bool(row.words) for row in by_id.values())}"
     )
     for work in works:
-        decision = made.get(work.evidence_id)
+        decision = by_id.get(work.evidence_id)
         if decision is not None and (decision.verdict != "exclude") != truth[work.evidence_id]:
             print(f"wrong: {decision.verdict} ({decision.criterion}) {work.title[:90]}")
 
