@@ -96,8 +96,8 @@ class Checks:
         """Quotes that are printed in the place of refused sentences."""
         self.quotes_refused = 0
         """Quotes that no longer stand beside others that do."""
-        self.omissions = 0
-        """Rows of tables and headings that do not stand, in whose place nothing is printed."""
+        self.omissions: list[str] = []
+        """Headings, and first fields of rows, that do not stand, in whose place nothing is printed."""
         self.repeats: dict[str, str] = {}
         """Id of a claim that was left out -> id of the claim that says the same."""
 
@@ -145,8 +145,9 @@ class Checks:
             self.statements.append(Statement.of("letter_cut", sentences=len(cut_claims), texts=texts))
         passages = tuple(filter(None, (self._passage(passage, name) for passage in draft.passages)))
         headings = (paragraph.heading for paragraph in draft.paragraphs if paragraph.heading)
-        self.omissions += sum(heading.state != "stands" for heading in headings)
-        self.omissions += sum(c.is_row and not c.letter and c.id not in ids for c in draft.claims)
+        self.omissions += [heading.text for heading in headings if heading.state != "stands"]
+        rows = (c for c in draft.claims if c.is_row and not c.letter and c.id not in ids)
+        self.omissions += [first_field for row in rows for _, first_field in row.cells[:1]]
         blocks = [("", claims) for claims in _quotes(passages, name)] or self._blocks(printable, name)
         losses = [item for item in self.dropped[start:] if item.statement.code != "repeats_claim"]
         refusals = sum(refusal.kind == "claim" for refusal in plan.draft.refused)

@@ -13,11 +13,13 @@ from activities.contracts.stop_reasons import STOPS
 from activities.report.claims import Checks
 from activities.report.formats.prose import NAME_ABSENT
 from activities.report.formats.statements import as_statement, sentence
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, in_quotes, shortened
 from activities.report.schema import Reference, Report
 
 _OF_RECORDS = frozenset({"standing_not_looked_up", "authority_silent"})
 """What is not said of documents that nobody can retract."""
+MAX_PART_CHARS = 60
+"""Characters of a row or a heading by which it is known where it was left out."""
 MAX_ASKED = 6
 """Queries that a report without an answer names; its method has all."""
 
@@ -69,11 +71,12 @@ def limitations(
         for item in checks.dropped
         if item.section not in lossy and item.statement.code not in ("not_read", "not_confirmed")
     )
+    omissions = (in_quotes(shortened(clean(part), MAX_PART_CHARS)) for part in checks.omissions)
     counts = (
         ("unread", "sentences", codes["not_read"]),
         ("claims_refused", "claims", kinds["claim"] if reason is None else 0),
         ("wordings_replaced", "claims", kinds["wording"]),
-        ("parts_refused", "parts", checks.omissions),
+        ("parts_refused", "parts", ", ".join(omissions)),
         ("quotes_refused", "quotes", checks.quotes_refused),
     )
     statements += [Statement.of(code, **{name: count}) for code, name, count in counts if count]
