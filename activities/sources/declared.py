@@ -99,7 +99,7 @@ class DeclaredSource:
             raise failure(error.response, name) from error
         except (httpx.HTTPError, OSError) as error:
             raise Unavailable(f"{name} cannot be reached: {error or type(error).__name__}") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:  # it would end the worker, with every other run
             raise Malformed(f"{name} failed: {type(error).__name__}: {error}") from error
         yield read_records(name, query, records, self._complete, hits=len(records), sent=query.text)
 

@@ -95,13 +95,14 @@ async def test_a_wrong_option_is_refused_with_its_name() -> None:
     ("raised", "kind"),
     [
         (KeyError("a"), Malformed),
+        (SystemExit(3), Malformed),
         (ConnectionError("down"), Unavailable),
         (httpx.ReadTimeout("slow"), Unavailable),
         (RateLimited("wait"), RateLimited),
     ],
 )
 async def test_whatever_a_function_raises_is_a_failure_of_its_source(
-    raised: Exception, kind: type[SourceError]
+    raised: BaseException, kind: type[SourceError]
 ) -> None:
     @source(name="broken", covers="x")
     async def broken(query: str) -> list[Evidence]:
