@@ -319,7 +319,9 @@ class _Page:
         self.sent += claims
         paragraphs = (claim.replace(begins=claim.begins and not claim.line) for claim in claims)
         yield Group(tuple(self._shaped(*part) for part in shapes_within(paragraphs)), "letter")
-        yield from bullets(words.of_letter(claims, self.report.statements))
+        if notes := [*words.of_letter(claims, self.report.statements)]:
+            yield Heading(_("Before you send this text"))
+            yield from bullets(notes)
 
     def _rests(self) -> Iterator[Bullets]:
         """List the sentences of texts that leave the report, each with its works and computations."""

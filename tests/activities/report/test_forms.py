@@ -140,6 +140,7 @@ def test_what_a_sender_has_to_fill_in_is_said_below_the_letter() -> None:
     page = page_of(render(report_of(grouped((SAID,), (letter,))), "html"))
     (below,) = page.xpath("//blockquote[@class='letter']/following-sibling::ul")
     assert "To be filled in: [date], [place]." in below.text_content()
+    assert below.getprevious().text_content() == "Before you send this text"
 
 
 def test_a_brief_report_has_the_text_that_was_asked_for() -> None:
