@@ -38,16 +38,16 @@ from activities.review.records import Merge, add_batch, part
 from activities.review.results import ReviewReport
 from activities.review.state import ReviewState, study_key
 from activities.review.steps import (
-    Added,
+    AddedRecords,
     AddRecords,
-    Amended,
     ExtractDataInput,
     KeepStep,
-    Planned,
-    ReadDone,
+    ReadResult,
     ReadStep,
     RecordsStep,
+    ReopenedMarks,
     ScreenedBatch,
+    ScreeningPlan,
     ScreenInput,
     SettledFields,
     StateStep,
@@ -88,7 +88,7 @@ class ReviewActivities:
         self._ranking = asyncio.Lock()
 
     @activity.defn
-    async def add_review_records(self, step: AddRecords) -> Added:
+    async def add_review_records(self, step: AddRecords) -> AddedRecords:
         """Merge what a search or a file gave into the records, or part a copy that was merged wrongly."""
         async with reporting_errors("records_not_added", run_id=step.run_id):
             before = await self._archive.records(step.records)
@@ -101,7 +101,7 @@ class ReviewActivities:
             RECORDS.put(key, after)
             total = len(after.records)
             given = after.identified_count - before.identified_count
-            return Added(records=key, total=total, given=given, new=total - len(before.records))
+            return AddedRecords(records=key, total=total, given=given, new=total - len(before.records))
 
     @activity.defn
     async def draw_review_sample(self, step: StateStep) -> list[int]:
@@ -122,7 +122,7 @@ class ReviewActivities:
             return [records[number] for number in step.numbers]
 
     @activity.defn
-    async def read_for_review(self, step: ReadStep) -> ReadDone:
+    async def read_for_review(self, step: ReadStep) -> ReadResult:
         """Have a model decide on records, or read a full text; what it does not answer stays open."""
         async with reporting_errors("not_read_for_review", run_id=step.run_id):
             if step.text is not None:
@@ -158,12 +158,12 @@ class ReviewActivities:
                 key = await self._archive.put_lines(decisions) if decisions else ""
             elif isinstance(answer.output, Extraction):
                 key = await self._archive.put(await self._complete(answer.output, step))
-            return ReadDone(
+            return ReadResult(
                 key=key, letters=letters, usage=answer.usage, model=answer.model, prompt=answer.prompt_version
             )
 
     @activity.defn
-    async def plan_screening(self, step: StateStep) -> Planned:
+    async def plan_screening(self, step: StateStep) -> ScreeningPlan:
         """Take in a settled round, and choose what is read next in the order learnt from all decisions.
 
         Of screening that has ended only the recall is stated again.
@@ -179,7 +179,7 @@ class ReviewActivities:
             )
             if course.phase == "done":
                 course = await asyncio.to_thread(restate, course, state.titles, (first, second))
-                return Planned(course=course)
+                return ScreeningPlan(course=course)
             ranker = await self._ranker(state)
             next_course, order = await asyncio.to_thread(
                 next_round,
@@ -190,7 +190,8 @@ class ReviewActivities:
                 (first, second),
                 read_all=state.protocol.stopping == "read_all",
             )
-            return Planned(course=next_course, order=await self._archive.put_numbers(order) if order else "")
+            key = await self._archive.put_numbers(order) if order else ""
+            return ScreeningPlan(course=next_course, order=key)
 
     @activity.defn
     async def keep_decisions(self, step: KeepStep) -> str:
@@ -200,7 +201,7 @@ class ReviewActivities:
             return await self._store.put_bytes(b"".join((*parts, json_lines(step.decisions))), "jsonl")
 
     @activity.defn
-    async def find_touched_decisions(self, step: StateStep) -> Amended:
+    async def find_touched_decisions(self, step: StateStep) -> ReopenedMarks:
         """Open again what rests on criteria that were changed; everything else stands."""
         async with reporting_errors("amendment_not_applied", run_id=step.run_id):
             state, keys = step.state, step.state.touched
@@ -214,7 +215,7 @@ class ReviewActivities:
                 for stage in SCREENED
             )
             count = state.titles.count() + state.full_texts.count() - titles.count() - texts.count()
-            return Amended(titles=titles, full_texts=texts, again=count)
+            return ReopenedMarks(titles=titles, full_texts=texts, again=count)
 
     @activity.defn
     async def settle_fields(self, step: StateStep) -> SettledFields:

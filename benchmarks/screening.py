@@ -46,7 +46,7 @@ from activities.review.stopping import TARGET, share
 
 SCREENERS = ((0.967, 0.979), (0.9, 0.9), (0.82, 0.98))
 """Sensitivity and specificity: a language model and two people (otto-SR), and between them."""
-PROMISED = 0.95
+PROMISED_SHARE = 0.95
 """Share of reviews whose stated recall has to be true."""
 
 
@@ -92,9 +92,9 @@ class Simulation:
 class DrawnOrder:
     """The order of a made-up review, which does not depend on what was decided."""
 
-    def __init__(self, included: Sequence[bool], apart: float, seed: str) -> None:
+    def __init__(self, included: Sequence[bool], distance: float, seed: str) -> None:
         draw = random.Random(seed)
-        self.scores = [draw.gauss(apart * is_relevant) for is_relevant in included]
+        self.scores = [draw.gauss(distance * is_relevant) for is_relevant in included]
 
     def order(self, decisions: Mapping[int, bool], unread: Sequence[int]) -> list[int]:
         return sorted(unread, key=lambda place: -self.scores[place])
@@ -231,9 +231,9 @@ def main() -> None:
             orders = [ranker.order({}, range(len(review.texts)))]
         else:
             ranker = Ranker(review.texts, review.protocol)
-            by_chance = list(range(len(review.texts)))
-            random.Random(options.seed).shuffle(by_chance)
-            orders = [learnt_order(review, ranker), words_order(review), by_chance]
+            random_order = list(range(len(review.texts)))
+            random.Random(options.seed).shuffle(random_order)
+            orders = [learnt_order(review, ranker), words_order(review), random_order]
         shares = "  ".join(f"{share_read(order, review.included):6.1%}" for order in orders)
         print(
             f"{review.name:<20} {len(review.texts):>5} records, {sum(review.included):>3} included   {shares}"
@@ -249,7 +249,7 @@ def main() -> None:
             total += row
             print(f"  screeners {rates[0]:.3f}/{rates[1]:.3f}: {summary(row)}", flush=True)
     print(f"all: {summary(total)}")
-    if sum(run.reached >= run.stated for run in total) < PROMISED * len(total):
+    if sum(run.reached >= run.stated for run in total) < PROMISED_SHARE * len(total):
         raise SystemExit(1)
 
 

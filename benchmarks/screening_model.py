@@ -35,14 +35,14 @@ from activities.text.normal_form import normalise
 def criteria_of(text: str) -> tuple[Criterion, ...]:
     """Each sentence or line of published criteria, under the heading or the verb that says what it is for."""
     rules: list[Criterion] = []
-    exclude = False
+    in_exclusions = False
     for line in filter(None, map(str.strip, text.splitlines())):
         if len(line) < 40 and "clusion" in line:
-            exclude = line.casefold().startswith("exclusion")
+            in_exclusions = line.casefold().startswith("exclusion")
             continue
         for part in line.split(". "):
-            leaves_out = exclude or "xclu" in part
-            kind = "exclude" if leaves_out else "include"
+            is_exclusion = in_exclusions or "xclu" in part
+            kind = "exclude" if is_exclusion else "include"
             rules.append(Criterion(id=f"C{len(rules) + 1}", text=part.strip(), kind=kind))
     return tuple(rules)
 

@@ -26,7 +26,7 @@ from activities.review.results import Flow, ReviewReport, Validation
 from activities.review.state import Pair, ReviewState
 from activities.review.steps import StateStep
 
-REMEMBERED = 2
+CACHE_SIZE = 2
 """Reviews whose records and words are remembered by the process."""
 K = TypeVar("K")
 V = TypeVar("V")
@@ -39,7 +39,7 @@ class Memory(dict[K, V]):
     def put(self, key: K, value: V) -> V:
         self.pop(key, None)
         self[key] = value
-        for oldest in list(self)[:-REMEMBERED]:
+        for oldest in list(self)[:-CACHE_SIZE]:
             self.pop(oldest, None)
         return value
 
@@ -49,7 +49,7 @@ RECORDS: Memory[str, Records] = Memory()
 
 
 @dataclass(frozen=True, slots=True)
-class Published:
+class PublishedReview:
     """The newest report of a review with everything that it rests on."""
 
     run_id: str
@@ -150,9 +150,9 @@ class Archive:
         from activities.review.living import compare  # with what pools and draws
 
         findings = await findings_of(self, state, records, log)
-        last = await self.published(step.run_id)
+        previous = await self.published_review(step.run_id)
         with in_language(state.protocol.report_language):
-            earlier = last.findings if last else None
+            earlier = previous.findings if previous else None
             notice = compare(earlier, findings, step) if findings and earlier else None
         report = ReviewReport(
             report=await self.put(step),
@@ -165,14 +165,14 @@ class Archive:
         await self.store.put_named(name_of(step.run_id), report.model_dump_json().encode())
         return report
 
-    async def published(self, run_id: str) -> Published | None:
+    async def published_review(self, run_id: str) -> PublishedReview | None:
         """Read what a review has published last; None where that is nothing. Raises StoreError."""
         data = await self.store.get_named(name_of(run_id))
         if data is None:
             return None
         report = ReviewReport.model_validate_json(data)
         state = (await self.get(report.report, StateStep)).state
-        return Published(
+        return PublishedReview(
             run_id,
             report,
             state,
@@ -187,10 +187,10 @@ def flow(records: Records, state: ReviewState, log: Sequence[Decision] = ()) -> 
     titles = state.titles
     states = titles.states()
     counts = Counter(states)
-    open_count = unsettled = counts["open"] + counts["conflict"]
+    open_records = unsettled_records = counts["open"] + counts["conflict"]
     if state.closed or (state.course and state.course.phase == "done"):
         # what nobody has read stays so
-        open_count = sum(
+        open_records = sum(
             mark == "conflict" or (mark == "open" and titles.first[n] + titles.second[n] != "..")
             for n, mark in enumerate(states)
         )
@@ -204,8 +204,8 @@ def flow(records: Records, state: ReviewState, log: Sequence[Decision] = ()) -> 
         duplicates=records.identified_count - len(records.records),
         screened=counts["included"] + counts["excluded"],
         excluded=counts["excluded"],
-        unread=unsettled - open_count,
-        open=open_count,
+        unread=unsettled_records - open_records,
+        open=open_records,
         sought=len(sought),
         not_retrieved=sum(state.got.get(record) == "not_retrieved" for record in sought),
         awaited=len(state.missing_texts()),

@@ -244,8 +244,8 @@ def decide(
             rows[question] = Value(field=question, text=answer)
     if several and not reason.strip():
         raise DecisionError("say why some concerns in several domains add up to a high risk")
-    if missing := open_questions({number: row.text for number, row in rows.items()}):
-        raise DecisionError(f"answer {', '.join(missing)} first")
+    if questions := open_questions({number: row.text for number, row in rows.items()}):
+        raise DecisionError(f"answer {', '.join(questions)} first")
     return BiasAssessment(
         evidence_id=proposal.evidence_id,
         outcome=outcome,

@@ -26,7 +26,7 @@ from activities.report.formats.conclusion_words import differs, direction_words,
 from activities.report.formats.references import entry_of as listed_work
 from activities.report.formats.text import clean
 from activities.report.strength import TYPE_NAMES
-from activities.review.archive import Published
+from activities.review.archive import PublishedReview
 from activities.review.bias import ANSWER_NAMES, DOMAINS, JUDGEMENT_NAMES, QUESTIONS, SOURCE, BiasAssessment
 from activities.review.extraction import AGREED, Value
 from activities.review.findings import ExcludedText, Findings, Synthesis
@@ -89,7 +89,7 @@ SYSTEMATIC_REVIEW = (
 """Names of what a report is, in the languages that it may be written in."""
 
 
-def of_studies(findings: Findings, protocol: Protocol) -> Iterator[Chapter]:
+def study_chapters(findings: Findings, protocol: Protocol) -> Iterator[Chapter]:
     """Make the chapters on what was read after the screening of titles; the empty ones are left out."""
     yield Chapter("results", _("Results by outcome"), tuple(_results(findings)))
     yield Chapter("studies", _("Studies"), tuple(_studies(findings)))
@@ -105,7 +105,7 @@ def references(findings: Findings) -> Iterator[Block]:
 def limitations(findings: Findings, protocol: Protocol) -> list[str]:
     """List what the findings cannot vouch for, as far as their data show it."""
     syntheses = findings.syntheses
-    unusable = _("{outcome}: studies that report it without usable figures: {count}.")
+    template = _("{outcome}: studies that report it without usable figures: {count}.")
     rows = [
         (
             len(findings.not_retrieved),
@@ -124,7 +124,7 @@ def limitations(findings: Findings, protocol: Protocol) -> list[str]:
             ),
         ),
         *(
-            (len(row.without_numbers), unusable.replace("{outcome}", row.conclusion.outcome))
+            (len(row.without_numbers), template.replace("{outcome}", row.conclusion.outcome))
             for row in syntheses
         ),
         (
@@ -174,8 +174,8 @@ def _pool(synthesis: Synthesis) -> Iterator[Block]:
         return
     yield from figures.pool_blocks(clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), pool)
     if pool.left_out:
-        without = [(row.study, plain_interval_text(row.result)) for row in pool.left_out]
-        yield table((_("Without the study"), _(EFFECT)), without, _("Random effects without each study"))
+        rows = [(row.study, plain_interval_text(row.result)) for row in pool.left_out]
+        yield table((_("Without the study"), _(EFFECT)), rows, _("Random effects without each study"))
     if pool.small_studies is not None:
         p = decimals(f"{pool.small_studies.p:.3f}")
         yield paragraph(_("Egger's test of small studies: p = {p}."), p=p)
@@ -192,18 +192,18 @@ def _effects(synthesis: Synthesis, findings: Findings) -> Table:
         )
         size, risk = number(work.n) if work.n else "", risks.get(work.evidence_id)
         name, effects = findings.label(work.evidence_id), effect or _("no usable figures")
-        last = (direction_words(work.direction), size, _(JUDGEMENT_NAMES[risk]) if risk else "")
-        rows.append((cell(name), _quoting_cell(effects, work.support, findings), *map(cell, last)))
+        details = (direction_words(work.direction), size, _(JUDGEMENT_NAMES[risk]) if risk else "")
+        rows.append((cell(name), _quoting_cell(effects, work.support, findings), *map(cell, details)))
     head = (_("Study"), _(EFFECT), _("Direction"), _("Participants"), _("Risk of bias"))
     return Table(*trim(head, rows))
 
 
 def _studies(findings: Findings) -> Iterator[Block]:
     general = [field for field in findings.fields if not field.outcome]
-    decided = {row.evidence_id: {value.field: value for value in row.values} for row in findings.rows}
+    values_by_study = {row.evidence_id: {value.field: value for value in row.values} for row in findings.rows}
     rows = []
     for study in findings.studies:
-        values = decided.get(study.evidence_id, {})
+        values = values_by_study.get(study.evidence_id, {})
         cells = [values.get(field.id) for field in general]
         rows.append(
             (
@@ -281,18 +281,18 @@ def _full_texts(findings: Findings) -> Iterator[Block]:
 
 
 def checklist(
-    published: Published, findings: Findings, titles: Mapping[str, str]
+    review: PublishedReview, findings: Findings, titles: Mapping[str, str]
 ) -> Iterator[tuple[str, str, str]]:
     """Yield number, subject and place of each item; one that no chapter answers is not reported.
 
     Authors see by it what they have to write. `titles`: of the chapters that the report has.
     """
     pools = [synthesis.pool for synthesis in findings.syntheses if synthesis.pool]
-    protocol = published.protocol
+    protocol = review.protocol
     holds: Mapping[str, object] = {
         "title": any(name in protocol.title.casefold() for name in SYSTEMATIC_REVIEW),
         "registration": protocol.registration,
-        "queries": any(row.query for row in published.state.searches),
+        "queries": any(row.query for row in review.state.searches),
         "fields": protocol.extraction,
         "extraction": findings.rows,
         "excluded": findings.excluded,

@@ -13,7 +13,7 @@ from activities.contracts.evidence import Evidence, Frozen
 from activities.messages import _, in_its_language
 from activities.report.formats.bibliography import ARTICLE, Item, ids_of, ris_of
 from activities.report.formats.text import spreadsheet_cell
-from activities.review.archive import Published
+from activities.review.archive import PublishedReview
 from activities.review.decisions import SCREENED, Decision, State
 from activities.review.findings import Findings
 from activities.review.state import SearchRow
@@ -31,19 +31,19 @@ M = TypeVar("M", bound=Frozen)
 
 
 @in_its_language
-def without_names(published: Published) -> Published:
+def without_names(review: PublishedReview) -> PublishedReview:
     """Return the same with people numbered in the order in which they decided."""
-    state, findings = published.state, published.findings
-    names = [decision.by for decision in published.decisions if not decision.model]
+    state, findings = review.state, review.findings
+    names = [decision.by for decision in review.decisions if not decision.model]
     names += [*(amendment.by for amendment in state.amendments), state.approved_by, state.report_by]
     names += [*(findings.people if findings else ()), *state.protocol.people, *state.protocol.deciders]
     people = dict.fromkeys(filter(None, names))
     aliases = {name: _("person {number}").format(number=n) for n, name in enumerate(people, start=1)}
     return replace(
-        published,
-        report=_rename_people(published.report, aliases),
+        review,
+        report=_rename_people(review.report, aliases),
         state=_rename_people(state, aliases),
-        decisions=tuple(row.replace(by=aliases.get(row.by, row.by)) for row in published.decisions),
+        decisions=tuple(row.replace(by=aliases.get(row.by, row.by)) for row in review.decisions),
         findings=_rename_people(findings, aliases) if findings else None,
     )
 
@@ -61,18 +61,18 @@ def _rename_people(value: M, names: Mapping[str, str]) -> M:
     return type(value).model_validate(rename(value.model_dump()))
 
 
-def export_files(published: Published, items: Sequence[Evidence]) -> dict[str, bytes]:
+def export_files(review: PublishedReview, items: Sequence[Evidence]) -> dict[str, bytes]:
     """Make every file of an export but the reports: name -> bytes. `items`: the records."""
     contents = {
-        "decisions.csv": decisions_csv(published, items),
-        "decisions-log.csv": log_csv(published),
-        "records.ris": records_ris(published, items),
-        "merged.csv": merged_csv(published),
-        "searches.csv": as_csv(SEARCHES, map(_search_row, published.state.searches)),
-        "protocol.json": published.protocol.model_dump_json(indent=2).encode(),
+        "decisions.csv": decisions_csv(review, items),
+        "decisions-log.csv": log_csv(review),
+        "records.ris": records_ris(review, items),
+        "merged.csv": merged_csv(review),
+        "searches.csv": as_csv(SEARCHES, map(_search_row, review.state.searches)),
+        "protocol.json": review.protocol.model_dump_json(indent=2).encode(),
     }
-    if published.findings is not None and published.findings.rows:
-        contents["extraction.csv"] = extraction_csv(published.findings)
+    if review.findings is not None and review.findings.rows:
+        contents["extraction.csv"] = extraction_csv(review.findings)
     return contents
 
 
@@ -81,9 +81,9 @@ def _search_row(row: SearchRow) -> Row:
     return {**dict(row), "source": row.origin if row.source == "file" else row.source}
 
 
-def final_states(published: Published) -> list[State | Literal["not_retrieved"]]:
+def final_states(review: PublishedReview) -> list[State | Literal["not_retrieved"]]:
     """Return what became of each record: by its full text where that was sought, else by its title."""
-    state = published.state
+    state = review.state
     titles, full_texts = state.titles.states(), state.full_texts.states()
 
     def final_state(record: int) -> State | Literal["not_retrieved"]:
@@ -96,9 +96,9 @@ def final_states(published: Published) -> list[State | Literal["not_retrieved"]]
     return list(map(final_state, range(len(titles))))
 
 
-def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
+def decisions_csv(review: PublishedReview, items: Sequence[Evidence]) -> bytes:
     by_record: dict[int, list[Decision]] = {}
-    for decision in filter(lambda row: row.stage in SCREENED, published.decisions_in_force):
+    for decision in filter(lambda row: row.stage in SCREENED, review.decisions_in_force):
         by_record.setdefault(decision.record, []).append(decision)
 
     def row(number: int, item: Evidence, state: str) -> Row:
@@ -120,29 +120,27 @@ def decisions_csv(published: Published, items: Sequence[Evidence]) -> bytes:
             "asreview_note": "; ".join(notes),
         }
 
-    rows = map(row, range(len(items)), items, final_states(published))
+    rows = map(row, range(len(items)), items, final_states(review))
     return as_csv((*ASREVIEW, "asreview_label", "asreview_time", "asreview_note"), rows)
 
 
-def log_csv(published: Published) -> bytes:
+def log_csv(review: PublishedReview) -> bytes:
     """Write every decision, in order, with its ground."""
-    rows = (
-        {**decision.model_dump(), "words": " | ".join(decision.words)} for decision in published.decisions
-    )
+    rows = ({**decision.model_dump(), "words": " | ".join(decision.words)} for decision in review.decisions)
     return as_csv(tuple(Decision.model_fields), rows)
 
 
-def merged_csv(published: Published) -> bytes:
+def merged_csv(review: PublishedReview) -> bytes:
     """Write which records were merged; `key` is what `part` is given."""
     rows = (
         {
             "record": copy.into,
-            "title": published.records.records[copy.into].title,
+            "title": review.records.records[copy.into].title,
             "merged_title": copy.ref.title,
             "merged_from": "; ".join(copy.ref.sections),
             "key": copy.ref.blob,
         }
-        for copy in published.records.copies
+        for copy in review.records.copies
     )
     return as_csv(("record", "title", "merged_title", "merged_from", "key"), rows)
 
@@ -165,9 +163,9 @@ def extraction_csv(findings: Findings) -> bytes:
     return b"\xef\xbb\xbf" + as_csv(head, rows)
 
 
-def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
+def records_ris(review: PublishedReview, items: Sequence[Evidence]) -> bytes:
     """Write every record with its decision as keyword and note."""
-    exclusions = (row for row in published.decisions_in_force if row.verdict == "exclude")
+    exclusions = (row for row in review.decisions_in_force if row.verdict == "exclude")
     reasons = {row.record: f", criterion {row.criterion}" for row in exclusions if row.criterion}
 
     def entry(number: int, item: Evidence, state: str) -> Item:
@@ -184,7 +182,7 @@ def records_ris(published: Published, items: Sequence[Evidence]) -> bytes:
             keyword=f"determinator:{state}",
         )
 
-    return ris_of(map(entry, range(len(items)), items, final_states(published)))
+    return ris_of(map(entry, range(len(items)), items, final_states(review)))
 
 
 def as_csv(head: Sequence[str], rows: Iterable[Row]) -> bytes:

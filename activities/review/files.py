@@ -32,8 +32,8 @@ def read_records_file(path: Path, columns: Columns = NO_COLUMNS) -> Iterator[Evi
     One without an abstract is screened by its title; one without either is set aside. `columns`: headings of
     a table that are named otherwise. Raises UnreadableRecords.
     """
-    kind = path.suffix.casefold()
-    if kind not in ENDINGS:
+    ending = path.suffix.casefold()
+    if ending not in ENDINGS:
         raise UnreadableRecords(f"{path} is no file of records; export one of {', '.join(ENDINGS)}")
     try:
         if path.stat().st_size > MAX_FILE_BYTES:
@@ -41,12 +41,12 @@ def read_records_file(path: Path, columns: Columns = NO_COLUMNS) -> Iterator[Evi
         data = path.read_bytes()
     except OSError as error:
         raise UnreadableRecords(f"cannot read {path}: {error.strerror or error}") from error
-    if kind == PUBMED_XML:
+    if ending == PUBMED_XML:
         yield from _read_pubmed(data, path.name)
         return
     names = {heading: name for name, heading in columns if heading}
     try:
-        for number, row in enumerate(entries_of(kind, data, path.name), start=1):
+        for number, row in enumerate(entries_of(ending, data, path.name), start=1):
             if isinstance(row, dict):
                 row = {names.get(key.strip("\ufeff "), key): value for key, value in row.items()}
             yield row if isinstance(row, SetAside) else _read_row(row, path.name, number)
@@ -64,9 +64,9 @@ def _read_row(row: JsonValue, name: str, number: int) -> Evidence | SetAside:
         title = next((values[key] for key in TITLES if values.get(key)), None)
         if not isinstance(title, str):
             headings = ", ".join(key for key, value in row.items() if value)[:200]
-            why = f"it has no `title`; its fields are {headings}. Name them in the protocol's first lines"
+            reason = f"it has no `title`; its fields are {headings}. Name them in the protocol's first lines"
             example = 'columns = { title = "HEADING", abstract = "HEADING" }'
-            return SetAside(f"{name}, record {number}", f"{why}: {example}")
+            return SetAside(f"{name}, record {number}", f"{reason}: {example}")
     texts = {key: value for key, value in row.items() if key.casefold() not in TEXTS}
     return by_title(read_record({**texts, "abstract": title}, name).replace(full_text=False))
 

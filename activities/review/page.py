@@ -12,7 +12,7 @@ from activities.report.formats.figures import Rows, Step
 from activities.report.formats.statements import STATUSES, source_title
 from activities.report.formats.text import clean
 from activities.review import chapters
-from activities.review.archive import Published
+from activities.review.archive import PublishedReview
 from activities.review.chapters import fill_text, paragraph
 from activities.review.export import final_states
 from activities.review.results import Share
@@ -37,52 +37,52 @@ PARTS: dict[str, str] = {
 
 
 @in_its_language
-def render(published: Published, form: str, version: str) -> bytes:
+def render(review: PublishedReview, form: str, version: str) -> bytes:
     """Write the report in a format. `version`: of this program. Raises UnknownFormat and MissingExtra."""
     if form == "json":
-        findings = published.findings.model_dump(mode="json") if published.findings else None
-        data = {**published.report.model_dump(mode="json"), "findings": findings}
+        findings = review.findings.model_dump(mode="json") if review.findings else None
+        data = {**review.report.model_dump(mode="json"), "findings": findings}
         return json.dumps(data, indent=2).encode()
-    return render_document(document(published, version), form)
+    return render_document(document(review, version), form)
 
 
-def document(published: Published, version: str) -> Document:
+def document(review: PublishedReview, version: str) -> Document:
     """Make the whole report as blocks."""
-    protocol, findings = published.protocol, published.findings
+    protocol, findings = review.protocol, review.findings
     question = protocol.question.text()
     content = [
-        Chapter("result", _("Result"), tuple(_result(published)), "answer"),
-        *(chapters.of_studies(findings, protocol) if findings else ()),
-        Chapter("included", _("Included records"), tuple(_included(published))),
-        Chapter("protocol", _("Protocol"), tuple(_protocol(published))),
-        Chapter("search", _("Search (PRISMA-S)"), tuple(_search(published))),
-        Chapter("flow", _(FLOW), tuple(_flow(published))),
-        Chapter("screening", _("Screening"), tuple(_screening(published))),
-        Chapter("tools", _("Statement on the use of tools"), tuple(_tools(published, version))),
-        Chapter("limitations", _("Limitations"), tuple(bullets(limitations(published)))),
+        Chapter("result", _("Result"), tuple(_result(review)), "answer"),
+        *(chapters.study_chapters(findings, protocol) if findings else ()),
+        Chapter("included", _("Included records"), tuple(_included(review))),
+        Chapter("protocol", _("Protocol"), tuple(_protocol(review))),
+        Chapter("search", _("Search (PRISMA-S)"), tuple(_search(review))),
+        Chapter("flow", _(FLOW), tuple(_flow(review))),
+        Chapter("screening", _("Screening"), tuple(_screening(review))),
+        Chapter("tools", _("Statement on the use of tools"), tuple(_tools(review, version))),
+        Chapter("limitations", _("Limitations"), tuple(bullets(limitations(review)))),
     ]
     if findings:
         titles = {chapter.anchor: chapter.title for chapter in content if chapter.blocks}
-        rows = chapters.checklist(published, findings, titles)
+        rows = chapters.checklist(review, findings, titles)
         items = table((_("Item"), _("Subject"), _("Where")), rows)
         content.append(Chapter("checklist", _("PRISMA 2020 checklist"), (items,)))
         content.append(Chapter("references", _("References"), tuple(chapters.references(findings))))
-    at = published.report.at
+    at = review.report.at
     return Document(
         title=protocol.title,
         kicker=_("Systematic review, report of {date}").format(date=day(at[:10])),
         head=(Text((Run(question),), "question"),),
         chapters=tuple(chapter for chapter in content if chapter.blocks),
-        run_line=published.run_id,
+        run_line=review.run_id,
         about={"question": question, "profile": "systematic review", "at": at},
-        language=published.language,
+        language=review.language,
     )
 
 
-def _result(published: Published) -> Iterator[Block]:
-    if published.findings:
-        yield from bullets(line(synthesis.conclusion) for synthesis in published.findings.syntheses)
-    flow, course = published.report.flow, published.state.course
+def _result(review: PublishedReview) -> Iterator[Block]:
+    if review.findings:
+        yield from bullets(line(synthesis.conclusion) for synthesis in review.findings.syntheses)
+    flow, course = review.report.flow, review.state.course
     counts = _(
         "Records: {records}. Screened by title and abstract: {screened}, of which included: {included}."
     )
@@ -106,9 +106,9 @@ def _result(published: Published) -> Iterator[Block]:
     yield paragraph(text, unread=flow.unread, drawn=course.all_drawn)
 
 
-def _included(published: Published) -> Iterator[Block]:
-    states = enumerate(final_states(published))
-    included = [(n, published.records.records[n]) for n, state in states if state == "included"]
+def _included(review: PublishedReview) -> Iterator[Block]:
+    states = enumerate(final_states(review))
+    included = [(n, review.records.records[n]) for n, state in states if state == "included"]
     rows = [
         (
             str(n),
@@ -122,8 +122,8 @@ def _included(published: Published) -> Iterator[Block]:
         yield table((_("Record"), _("Title"), _("Year"), _("Identifier")), rows)
 
 
-def _protocol(published: Published) -> Iterator[Block]:
-    protocol, state = published.protocol, published.state
+def _protocol(review: PublishedReview) -> Iterator[Block]:
+    protocol, state = review.protocol, review.state
     rows = [(_("Version"), str(state.version)), (_("Approved by"), state.approved_by)]
     rows.append((_("Registered"), protocol.registration))
     yield from bullets(f"{name}: {text}" for name, text in rows if text)
@@ -138,7 +138,7 @@ def _protocol(published: Published) -> Iterator[Block]:
         yield table(head, amendments, _("Amendments"))
 
 
-def _search(published: Published) -> Iterator[Block]:
+def _search(review: PublishedReview) -> Iterator[Block]:
     rows = [
         (
             source_title(row.source) if row.source != "file" else row.origin,
@@ -147,27 +147,27 @@ def _search(published: Published) -> Iterator[Block]:
             *(number(count) for count in (row.hits, row.records, row.new)),
             _(STATUSES.get(row.status, row.status)),
         )
-        for row in published.state.searches
+        for row in review.state.searches
     ]
     head = (_("Source"), _("Query as sent"), _("Date"), _("Hits"), _("Records"), _("New"), _("Status"))
     yield table(head, rows)
     merged = _("Records merged with others by identifier or title: {count}; merged.csv lists them.")
-    yield paragraph(merged, count=len(published.records.copies))
+    yield paragraph(merged, count=len(review.records.copies))
 
 
-def _flow(published: Published) -> Iterator[Block]:
-    yield figures.flow_figure(_(FLOW), flow_steps(published))
+def _flow(review: PublishedReview) -> Iterator[Block]:
+    yield figures.flow_figure(_(FLOW), flow_steps(review))
 
 
-def flow_steps(published: Published) -> tuple[Step, ...]:
+def flow_steps(review: PublishedReview) -> tuple[Step, ...]:
     """Make the boxes of the flow, with what leaves it beside each."""
-    flow = published.report.flow
+    flow = review.report.flow
 
     def rows(*every: tuple[str, int]) -> Rows:
         return tuple((clean(name), count) for name, count in every if count)
 
-    criteria = {rule.id: rule.text for rule in published.protocol.criteria}
-    because = ((criteria.get(name, _(name)), count) for name, count in flow.excluded_because.items())
+    criteria = {rule.id: rule.text for rule in review.protocol.criteria}
+    reasons = ((criteria.get(name, _(name)), count) for name, count in flow.excluded_because.items())
     excluded, undecided = _("Excluded"), _("Undecided")
     return (
         Step(
@@ -184,7 +184,7 @@ def flow_steps(published: Published) -> tuple[Step, ...]:
         ),
         Step(
             ((_("Assessed"), flow.assessed),),
-            rows((excluded, flow.excluded_full_texts), *because, (undecided, flow.undecided)),
+            rows((excluded, flow.excluded_full_texts), *reasons, (undecided, flow.undecided)),
         ),
         Step(((_("Included"), flow.included),)),
     )
@@ -202,9 +202,9 @@ def _share(rate: Share) -> str:
     )
 
 
-def _screening(published: Published) -> Iterator[Block]:
-    validation, course = published.report.validation, published.state.course
-    screeners = (f"{row.name} ({_(SCREENERS[row.kind])})" for row in published.protocol.screeners)
+def _screening(review: PublishedReview) -> Iterator[Block]:
+    validation, course = review.report.validation, review.state.course
+    screeners = (f"{row.name} ({_(SCREENERS[row.kind])})" for row in review.protocol.screeners)
     text = _(
         "Titles and abstracts were screened by {both}, independently of each other; a person decided "
         "where they differed or were unsure. Records were read in rounds, the most promising first by a "
@@ -233,7 +233,7 @@ def _screening(published: Published) -> Iterator[Block]:
         yield paragraph(text, count=course.mistaken)
 
 
-def _tools(published: Published, version: str) -> Iterator[Block]:
+def _tools(review: PublishedReview, version: str) -> Iterator[Block]:
     text = _(
         "This review was made with Determinator {version} (Apache-2.0). What follows is from its "
         "history, where every decision has its time, its author and the version of the protocol "
@@ -245,14 +245,14 @@ def _tools(published: Published, version: str) -> Iterator[Block]:
             *(_(STAGES[tool.stage]), tool.screener, tool.model, tool.prompt),
             *(number(count) for count in (tool.calls, tool.decisions, tool.usage.tokens)),
         )
-        for tool in published.state.tools.values()
+        for tool in review.state.tools.values()
     ]
     if tools:
         head = (_("Stage"), _("Screener"), _("Model"), _("Prompt"), _("Calls"), _("Decisions"), _("Tokens"))
         yield table(head, tools, _("Models as they were used"))
     else:
         yield paragraph(_("No model was used for decisions."))
-    decisions = published.decisions_in_force
+    decisions = review.decisions_in_force
     counts = Counter((row.by, "model" if row.model else "person", row.stage, row.part) for row in decisions)
     rows = [
         (
@@ -270,15 +270,15 @@ def _tools(published: Published, version: str) -> Iterator[Block]:
     yield paragraph(text)
 
 
-def limitations(published: Published) -> list[str]:
+def limitations(review: PublishedReview) -> list[str]:
     """List what a reader has to know, each as a sentence."""
-    flow, lines = published.report.flow, list[str]()
+    flow, lines = review.report.flow, list[str]()
 
     def note(holds: object, text: str, **values: str | int) -> None:
         if holds:
             lines.append(fill_text(text, **values))
 
-    for row in {row.origin: row for row in published.state.searches}.values():  # the newest of each
+    for row in {row.origin: row for row in review.state.searches}.values():  # the newest of each
         text = _("{origin}: records that match: {hits}; taken: {taken}.")
         is_cut = row.hits > row.records + row.set_aside and row.source != "file"
         note(is_cut, text, origin=row.origin, hits=row.hits, taken=row.records)
@@ -294,9 +294,9 @@ def limitations(published: Published) -> list[str]:
     )
     note(flow.unread, text)
     text = _("No random sample was labelled, so the accuracy of the models on this review is not known.")
-    note(published.report.validation is None and published.state.tools, text)
-    if published.findings is not None:
-        lines += chapters.limitations(published.findings, published.protocol)
+    note(review.report.validation is None and review.state.tools, text)
+    if review.findings is not None:
+        lines += chapters.limitations(review.findings, review.protocol)
     for fault in flow.faults():
         note(fault, _("The numbers do not add up: {fault}."), fault=fault)
     return lines

@@ -97,8 +97,8 @@ class _SettledRound:
             letters, other = marks.of_screener(place), marks.of_screener(1 - place)
             reference = {record for record in screened if other[record] == "i"}
             if applies:
-                label_included = (record for record in self.included if marks.labels[record] == "i")
-                reference |= {record for record in label_included if letters[record] != OPEN}
+                positives = (record for record in self.included if marks.labels[record] == "i")
+                reference |= {record for record in positives if letters[record] != OPEN}
             shares.append(share(sum(letters[record] != "e" for record in reference), len(reference)))
         return errors_of(len(screened), (shares[0], shares[1]), self.ranked_counts)
 
@@ -157,16 +157,16 @@ def next_round(
 
     `read_all`: nothing is left unread.
     """
-    settled = _SettledRound(course, marks, labels_apply)
-    after = settled.course
+    settled_round = _SettledRound(course, marks, labels_apply)
+    after = settled_round.course
     if course.batch or not after.left:
-        after = settled.after_round(read_all=read_all)
-    unread = [record for record in range(course.first, marks.total) if record not in settled.included]
+        after = settled_round.after_round(read_all=read_all)
+    unread = [record for record in range(course.first, marks.total) if record not in settled_round.included]
     ranking: list[int] = []
     batch: Sequence[int] = ()
     drawn = after.drawn
     if after.phase == "ranked":
-        ranking = order(settled.included, unread)
+        ranking = order(settled_round.included, unread)
         batch = ranking[: max(MIN_ROUND, after.total // ROUND_SHARE)]
     elif after.phase == "sample":
         batch = random.Random(f"{seed}/{course.number}").sample(unread, min(after.until_look, len(unread)))
@@ -178,12 +178,12 @@ def restate(
     course: Course, marks: Marks, labels_apply: LabelsApply = (True, True), error: float = ERROR
 ) -> Course:
     """State the recall of screening that has ended again, by the decisions of today."""
-    settled = _SettledRound(course, marks, labels_apply)
+    settled_round = _SettledRound(course, marks, labels_apply)
     drawn = len(course.drawn)
     sample = (course.sample or Sample(left=0)).replace(
-        left=settled.course.left + drawn, drawn=drawn, relevant=settled.count(course.drawn)
+        left=settled_round.course.left + drawn, drawn=drawn, relevant=settled_round.count(course.drawn)
     )
-    return settled.end(settled.course, sample, error)
+    return settled_round.end(settled_round.course, sample, error)
 
 
 def sample_size(total: int, half_width: float) -> int:

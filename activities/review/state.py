@@ -138,7 +138,7 @@ class ToolUse(Frozen):
     usage: Usage = Usage()
 
 
-class Carried(Compact):
+class MutableState(Compact):
     """A state that its workflow changes in place."""
 
     model_config = ConfigDict(frozen=False)
@@ -161,7 +161,7 @@ def of_places(data: Pair, places: Sequence[int | None]) -> Pair:
     return first, second
 
 
-class StudiesState(Carried):
+class StudiesState(MutableState):
     """What was read and decided of the studies, by keys."""
 
     texts: dict[int, EvidenceRef] = Field(default_factory=dict)
@@ -189,7 +189,7 @@ class StudiesState(Carried):
         return tuple(field for field, version in self.since.items() if version > data.version)
 
 
-class ReviewState(Carried):
+class ReviewState(MutableState):
     """Everything that a review is made of."""
 
     protocol: Protocol

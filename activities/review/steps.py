@@ -66,7 +66,7 @@ class AddRecords(Compact):
     """Blob of a merged copy that becomes a record of its own; then nothing is added."""
 
 
-class Added(Frozen):
+class AddedRecords(Frozen):
     records: str
     total: int
     given: int = 0
@@ -104,7 +104,7 @@ class ReadStep(Compact):
     at: str
 
 
-class ReadDone(Compact):
+class ReadResult(Compact):
     key: str = ""
     """Of what was read; of verdicts, of their lines of the log."""
     letters: str = ""
@@ -114,7 +114,7 @@ class ReadDone(Compact):
     prompt: str = ""
 
 
-class Planned(Compact):
+class ScreeningPlan(Compact):
     course: Course
     order: str = ""
     """Key of the order of all unread records; empty where the one before stands."""
@@ -128,7 +128,7 @@ class KeepStep(Compact):
     blobs: tuple[str, ...] = ()
 
 
-class Amended(Compact):
+class ReopenedMarks(Compact):
     titles: Marks
     full_texts: Marks
     again: int

@@ -108,10 +108,10 @@ def errors_of(included: int, hits: tuple[Share, Share], counts: Counts) -> Error
     probabilities = counts.mistakes()
     mistakes = np.arange(len(probabilities))
     right = np.maximum(included - mistakes, 1)
-    return Errors(probabilities, _missed(right, hits, mistakes, included // 2 + 30))
+    return Errors(probabilities, _misses(right, hits, mistakes, included // 2 + 30))
 
 
-def _missed(included: Integers, hits: tuple[Share, Share], mistakes: Integers, numbers: int) -> Numbers:
+def _misses(included: Integers, hits: tuple[Share, Share], mistakes: Integers, numbers: int) -> Numbers:
     """Compute how probable it is that both screeners missed 0, 1, 2, ... relevant records beside `included`.
 
     A row for each of `mistakes`, which both included by mistake. Each sensitivity is uncertain: it is

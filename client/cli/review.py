@@ -268,7 +268,7 @@ async def export(target: "Review", output: Path | None, names: bool) -> None:
 
 async def first_report(target: "Review") -> None:
     """Wait for the first report of a review that is about to publish it."""
-    if await target.archive.published(target.id) is None:
+    if await target.archive.published_review(target.id) is None:
         with contextlib.suppress(NoAnswer):
             await target.at_rest()
 

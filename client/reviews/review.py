@@ -20,7 +20,7 @@ from activities.contracts.errors import DecisionError, Refused
 from activities.contracts.evidence import Evidence, EvidenceRef, Support
 from activities.evidence_store import EvidenceStore
 from activities.messages import counted
-from activities.review.archive import Archive, Published
+from activities.review.archive import Archive, PublishedReview
 from activities.review.bias import BiasAssessment, decide
 from activities.review.decisions import Decision, Part, ScreenedStage, Stage, Verdict, latest_decisions
 from activities.review.extraction import (
@@ -350,14 +350,14 @@ class Review:
 
     # what it has come to
 
-    async def published(self, *, names: bool = True) -> Published:
+    async def published(self, *, names: bool = True) -> PublishedReview:
         """Return what it has published last; people are numbered unless `names`. Raises Failure."""
         from activities.review.export import without_names
 
-        published = await self.archive.published(self.id)
-        if published is None:
+        review = await self.archive.published_review(self.id)
+        if review is None:
             raise Failure(f"{self.id} has published nothing yet")
-        return published if names else without_names(published)
+        return review if names else without_names(review)
 
     async def report(self, form: str = "md", *, names: bool = False) -> bytes:
         """Return the newest report; people are numbered unless `names`. Raises Failure, MissingExtra."""
@@ -370,8 +370,8 @@ class Review:
         from activities.review.export import export_files
         from activities.review.page import render
 
-        published = await self.published(names=names)
-        refs = published.records.records
+        review = await self.published(names=names)
+        refs = review.records.records
         items = [
             item
             if isinstance(item, Evidence)
@@ -379,8 +379,8 @@ class Review:
             for ref, item in zip(refs, await self.archive.store.read_all(refs), strict=True)
         ]
         forms = ("md", "html", "json")
-        contents = {f"report.{form}": render(published, form, version("determinator")) for form in forms}
-        contents |= export_files(published, items)
+        contents = {f"report.{form}": render(review, form, version("determinator")) for form in forms}
+        contents |= export_files(review, items)
 
         def write() -> list[Path]:
             folder.mkdir(parents=True, exist_ok=True)

@@ -23,7 +23,7 @@ from activities.evidence_store import EvidenceStore
 from activities.full_text_activity import FullTextActivities
 from activities.models.client import OpenAIModel
 from activities.prepare_activity import PrepareActivities
-from activities.review.archive import Archive, Published
+from activities.review.archive import Archive, PublishedReview
 from activities.review.protocol import Calibration, Criterion, Protocol, ReviewQuestion, Screener
 from activities.review.results import ReviewReport
 from activities.review.state import FileOfRecords
@@ -256,7 +256,7 @@ async def desk(temporal_client: Client, tmp_path: Path) -> AsyncIterator[Desk]:
         yield desk
 
 
-def included(published: Published) -> Sequence[int]:
+def included(published: PublishedReview) -> Sequence[int]:
     states = published.state.titles.states()
     return [number for number, state in enumerate(states) if state == "included"]
 

@@ -21,7 +21,7 @@ from temporalio.exceptions import ActivityError
 from activities.messages import counted
 from activities.review.decisions import OPEN, Decision, ScreenedStage, Stage
 from activities.review.state import Course, Data, ToolUse, Unit, study_key
-from activities.review.steps import ReadDone, ReadStep
+from activities.review.steps import ReadResult, ReadStep
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace, format_time
 from workflows.review.searching import RECORDS_A_CALL
@@ -83,11 +83,11 @@ class Reading:
             return for_others if conflicts == len(units) else f"{for_screeners}; {for_others}"
         if stage == "bias":
             return f"a person assesses the risk of bias of {counted(len(units), 'result')}"
-        unread = sum(None in state.studies.of(number) for number, _ in units)
-        differ = sum(len(state.studies.pending.get(number, ())) for number, _ in units)
-        if unread:
-            return f"people extract the data of {counted(unread, 'study', 'studies')}"
-        return f"extractors differ on {counted(differ, 'field')}"
+        study_count = sum(None in state.studies.of(number) for number, _ in units)
+        field_count = sum(len(state.studies.pending.get(number, ())) for number, _ in units)
+        if study_count:
+            return f"people extract the data of {counted(study_count, 'study', 'studies')}"
+        return f"extractors differ on {counted(field_count, 'field')}"
 
     async def _compare(self) -> None:
         """Compare the extractions of each study, and apply what people decided on fields."""
@@ -156,7 +156,7 @@ class Reading:
                     at=self.pace.timestamp(),
                 )
 
-    def _take_in(self, step: ReadStep, answer: ReadDone) -> None:
+    def _take_in(self, step: ReadStep, answer: ReadResult) -> None:
         state, place, number = self.pace.state, self.place_of(step.reader), step.numbers[0]
         if step.stage == "bias":
             state.studies.proposed[study_key(number, step.outcome)] = answer.key
@@ -173,7 +173,7 @@ class Reading:
         studies.extracted[record] = (first, data) if place else (data, second)
         studies.unsettled = True
 
-    def _take_verdicts(self, stage: ScreenedStage, place: int, step: ReadStep, answer: ReadDone) -> None:
+    def _take_verdicts(self, stage: ScreenedStage, place: int, step: ReadStep, answer: ReadResult) -> None:
         state = self.pace.state
         letters = dict(zip(step.numbers, answer.letters, strict=True))
         for number in [number for number, letter in letters.items() if letter == OPEN]:

@@ -13,7 +13,7 @@ from activities.contracts.search import HitsOfAll, SearchTask, SearchTasks
 from activities.messages import counted
 from activities.review.protocol import SourceQuery
 from activities.review.state import ReviewState, SearchRow
-from activities.review.steps import Added, AddRecords
+from activities.review.steps import AddedRecords, AddRecords
 from activities.review_activity import ReviewActivities
 from activities.search_activity import activity_name
 from workflows.amounts import worst_cost
@@ -30,7 +30,7 @@ RECORD_TOKENS = 450
 DECISION_TOKENS = 45
 MAX_SEARCH_SECONDS = 120.0
 """Time in which a search is tried again unseen; then the review waits, and shows it."""
-DOWN = ("rate_limited", "unavailable")
+DOWN_STATUSES = ("rate_limited", "unavailable")
 """Ends of a search that are no answer."""
 
 
@@ -83,7 +83,7 @@ class Searching:
             self.pace.show("searching", f"searches {query.source}")
             self.pace.is_woken = False
             row, step = await self._ask(query, query.limit)
-            if row.status not in DOWN or self.pace.state.closed:
+            if row.status not in DOWN_STATUSES or self.pace.state.closed:
                 break
             text = f"{query.source} does not answer ({row.detail})"
             await self.pace.wait_for_model(text, on=query.source)
@@ -133,7 +133,7 @@ class Searching:
         )
         return row, AddRecords(run_id=self.pace.id, origin=row.origin, refs=hits.kept)
 
-    async def _add(self, step: AddRecords) -> Added:
+    async def _add(self, step: AddRecords) -> AddedRecords:
         state = self.pace.state
         result = await workflow.execute_activity_method(
             ReviewActivities.add_review_records,

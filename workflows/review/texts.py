@@ -16,12 +16,12 @@ from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
 from workflows.steps import policy
 
-A_FETCH = 20
+FETCH_SIZE = 20
 """Works whose full texts one step fetches."""
 FETCH_SECONDS = 900.0
 
 
-def trimmed(ref: EvidenceRef) -> EvidenceRef:
+def trim(ref: EvidenceRef) -> EvidenceRef:
     """Drop from a reference what finds and merges a record: a review holds one for each full text."""
     return ref.replace(sections=(), queries=(), fingerprint="", figures="", first_author="")
 
@@ -49,7 +49,7 @@ class FullTexts:
         state = self.pace.state
         numbers = [number for number in state.sought_records() if number not in state.got]
         while numbers:
-            batch, numbers = numbers[:A_FETCH], numbers[A_FETCH:]
+            batch, numbers = numbers[:FETCH_SIZE], numbers[FETCH_SIZE:]
             await self.pace.boundary()
             self.pace.show("full texts", f"looks for {counted(len(batch), 'full text')}")
             records = await workflow.execute_activity_method(
@@ -86,7 +86,7 @@ class FullTexts:
         state = self.pace.state
         state.got[number] = "got" if ref else "not_retrieved"
         if ref:
-            state.studies.texts[number] = trimmed(ref)
+            state.studies.texts[number] = trim(ref)
         state.changes += 1
 
     def give_up(self) -> None:

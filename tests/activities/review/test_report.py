@@ -17,7 +17,7 @@ from activities.messages import CATALOGUES, in_language
 from activities.report.formats import WRITTEN, render_document
 from activities.report.formats.blocks import Table
 from activities.report.formats.figures import pool_blocks, pool_panel
-from activities.review.archive import Published, flow
+from activities.review.archive import PublishedReview, flow
 from activities.review.bias import SOURCE, BiasAssessment
 from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitations
 from activities.review.decisions import Decision, Marks
@@ -143,8 +143,8 @@ STATE = ReviewState(
 REPORT = ReviewReport(flow=FLOW, at="2026-11-28T12:00:00+00:00")
 
 
-def published(**changed: Any) -> Published:
-    return replace(Published("review-1", REPORT, STATE, Records(), (), findings()), **changed)
+def published(**changed: Any) -> PublishedReview:
+    return replace(PublishedReview("review-1", REPORT, STATE, Records(), (), findings()), **changed)
 
 
 def page(form: str = "md", **changed: Any) -> bytes:
@@ -182,7 +182,7 @@ def test_no_file_names_a_person_unless_it_is_asked_for() -> None:
         decisions=decisions,
     )
 
-    def written(review: Published) -> str:
+    def written(review: PublishedReview) -> str:
         whole = [render(review, form, "0.2") for form in ("md", "html", "json")]
         return b"".join((*whole, *export_files(review, ()).values())).decode()
 
@@ -212,7 +212,7 @@ def test_the_flow_has_every_number_that_leaves_it() -> None:
     assert FLOW.faults() == ()
 
 
-def places_of(review: Published, found: Findings) -> dict[str, str]:
+def places_of(review: PublishedReview, found: Findings) -> dict[str, str]:
     titles = {chapter.anchor: chapter.title for chapter in document(review, "").chapters}
     return {number: place for number, _, place in checklist(review, found, titles)}
 
