@@ -84,7 +84,7 @@ class SearchActivities:
         return search
 
     async def search_all(self, name: str, step: SearchTasks) -> HitsOfAll:
-        """All searches of a step at once.
+        """Make all searches of a step at once.
 
         One that failed is a row of the answer, unless the step is to be tried again. Raises SourceError,
         where it is, and StoreError.
@@ -93,9 +93,9 @@ class SearchActivities:
         if source is None:
             raise Refused(f"there is no source named {name}")
         if step.choice is not None and isinstance(source, Lister):
-            return await self._choose(source, step.tasks, step.choice)
+            return await self._list_and_read(source, step.tasks, step.choice)
         outcomes = await in_time(partial(self._search, source, task) for task in step.tasks)
-        self._try_again(step.tasks, outcomes)
+        self._raise_retryable(step.tasks, outcomes)
         rows = [
             hits if isinstance(hits, Hits) else hits_of_failure(task, hits)
             for task, hits in zip(step.tasks, outcomes, strict=True)
@@ -103,12 +103,12 @@ class SearchActivities:
         return HitsOfAll(answers=tuple(rows))
 
     async def _search(self, source: Source, task: SearchTask) -> Hits:
-        """One whole search: every exchange, stored as it comes.
+        """Make one whole search: every exchange, stored as it comes.
 
         What was found before an exchange failed is kept where the search is not tried again. Raises
         SourceError.
         """
-        query, start = self._narrowed(task), time.monotonic()
+        query, start = self._permitted_query(task), time.monotonic()
         max_items = max(query.limit, task.whole)
         hits = Hits(source=task.source, query=query.text, status="empty", attempts=activity.info().attempt)
         exchanges = exchanges_of(source, query)
@@ -125,7 +125,7 @@ class SearchActivities:
                     break
                 if answer is None:
                     break
-                refs, notices = await self._keep(answer.records, query, max_items)
+                refs, notices = await self._store_records(answer.records, query, max_items)
                 note = f"{plural(notices, 'notice')} of a retraction or correction left out"
                 details = (answer.detail, f"{note}: a notice is no evidence" if notices else "")
                 hits = hits.replace(
@@ -140,14 +140,14 @@ class SearchActivities:
         status, seconds = "ok" if hits.kept else "empty", round(time.monotonic() - start, 3)
         return hits.replace(status=status, seconds=seconds, waited=round(clock.waited, 3))
 
-    async def _choose(self, source: Lister, tasks: Sequence[SearchTask], choice: Choice) -> HitsOfAll:
+    async def _list_and_read(self, source: Lister, tasks: Sequence[SearchTask], choice: Choice) -> HitsOfAll:
         """List what all searches find, rank it together, and read the best.
 
         A page that says nearly the same words as a better one is set aside.
         """
         start = time.monotonic()
         outcomes = await in_time(partial(self._list, source, task) for task in tasks)
-        self._try_again(tasks, outcomes)
+        self._raise_retryable(tasks, outcomes)
         listings = [listing for listing in outcomes if isinstance(listing, Listing)]
         results = unite((*choice.listed, *(result for listing in listings for result in listing.results)))
         for name in choice.tried:
@@ -162,7 +162,7 @@ class SearchActivities:
         by_name = {
             name: ref
             for name, record in records.items()
-            for ref in (await self._keep((record,), tasks[0].query, 1))[0]
+            for ref in (await self._store_records((record,), tasks[0].query, 1))[0]
         }
         rest = [preview for preview in ranking if preview.name not in texts]
         seconds = round(time.monotonic() - start, 3)
@@ -194,9 +194,9 @@ class SearchActivities:
     async def _list(self, source: Lister, task: SearchTask) -> Listing:
         with source_clock(task.seconds), no_older_than(task.max_age):
             async with forget_when_malformed():
-                return await source.list_results(self._narrowed(task))
+                return await source.list_results(self._permitted_query(task))
 
-    async def _keep(
+    async def _store_records(
         self, records: Sequence[Evidence], query: Query, max_items: int
     ) -> tuple[list[EvidenceRef], int]:
         """Store what an answer brought, at most so many, and count the notices of retractions among it."""
@@ -205,7 +205,7 @@ class SearchActivities:
         refs = [await self._store.put(_public(record)) for record in records_in_years[:max_items]]
         return refs, len(records) - len(works)
 
-    def _narrowed(self, task: SearchTask) -> Query:
+    def _permitted_query(self, task: SearchTask) -> Query:
         """Return the query as the source is asked it.
 
         Raises Refused for a library that the run may not read.
@@ -223,11 +223,11 @@ class SearchActivities:
             options |= {"library": task.library, WHOLE: str(task.whole)}
         return query.replace(filters=query.filters.replace(options=options))
 
-    def _try_again(self, tasks: Sequence[SearchTask], outcomes: Sequence[object]) -> None:
-        """Raise the failure of a search that is worth another attempt of the step.
+    def _raise_retryable(self, tasks: Sequence[SearchTask], outcomes: Sequence[object]) -> None:
+        """Raise the failure that is worth another attempt of the step, if any has one.
 
-        It is the one that asks for the longest pause; what the other searches were answered then comes from
-        the cache.
+        It is the one that asks for the longest pause; the answers to the other searches then come from the
+        cache.
         """
         errors = [
             error

@@ -34,7 +34,7 @@ class IterativeResearch(ResearchHandlers):
         steps = self.research.steps
         match step.step:
             case "observe":
-                if await steps.reuse_known_searches():
+                if await steps.select_known_searches():
                     return "select_tools"
                 await steps.observe()
             case "evaluate_gaps":

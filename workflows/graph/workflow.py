@@ -284,7 +284,7 @@ class GraphResearch(ResearchHandlers):
             case "plan":
                 return await self._plan()
             case "observe":
-                if await research.steps.reuse_known_searches():
+                if await research.steps.select_known_searches():
                     walk.happened = "select_tools"
                     return "the next searches are known"
                 await research.steps.observe()

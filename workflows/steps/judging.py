@@ -59,14 +59,14 @@ class JudgeSteps(RunPart):
     async def judge(self) -> None:
         """Judge the works that no judgement covers yet. Raises OutOfBudget when not one batch fits."""
         state, loop = self.state, self.state.loop
-        unjudged = loop.unjudged
+        unjudged = loop.unjudged  # more may be found meanwhile
         if self.models.is_paid("judge"):
             works = await self._works_to_judge()
             if works is None:
                 loop.unjudged -= unjudged
                 return
             self._announce(len(works))
-            allowance = self._in_one_call([ref.chars for ref in works])
+            allowance = self._one_call_allowance([ref.chars for ref in works])
             has_budget = allowance is not None and self.models.has_budget("judge", allowance)
             batches = [works] if has_budget else judge_batches(works, self.models.choice("judge"))
         else:
@@ -110,13 +110,13 @@ class JudgeSteps(RunPart):
 
     def tokens_of_a_round(self) -> int:
         """Return what the calls of a round may use, for works as long as most are."""
-        allowance = self._in_one_call([PASSAGES_CHARS] * self.max_works)
+        allowance = self._one_call_allowance([PASSAGES_CHARS] * self.max_works)
         if allowance is not None:
             return allowance.tokens
         calls = -(-self.max_works // works_a_batch(self.models.choice("judge")))
         return calls * self.models.allowance("judge").tokens
 
-    def _in_one_call(self, chars: Sequence[int]) -> Allowance | None:
+    def _one_call_allowance(self, chars: Sequence[int]) -> Allowance | None:
         """Return what one call needs that reads works of so many characters.
 
         None where they are more than a judge is shown at once, or its model is not known to read as much.

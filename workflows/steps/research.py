@@ -50,8 +50,8 @@ class Works(TypedDict):
 class ResearchSteps(RunPart):
     """Observe, evaluate gaps, select tools, search, reflect."""
 
-    async def reuse_known_searches(self) -> bool:
-        """Choose the searches of an iteration without a call, where they are known.
+    async def select_known_searches(self) -> bool:
+        """Select the searches of an iteration without a call, where they are known.
 
         In the first one those of the question and of the plan, later those that the judge has just named.
         False where a reviewer's words are to be read first, or nothing that is known was not searched yet.
@@ -146,7 +146,7 @@ class ResearchSteps(RunPart):
         return self._new_tasks(plan.tasks)[:MAX_FIRST_SEARCHES]
 
     def _recommended_tasks(self, gaps: tuple[str, ...]) -> list[AgentTask]:
-        """Return in the preferred sources what the judge names, and what tests hypotheses."""
+        """Return the searches that the judge names and those of hypotheses, in the preferred sources."""
         limits = self.request.limits
         names = [option.info.name for option in self.run.searches.sources()]
         tests = self._hypothesis_tests(limits.searches_per_gap)
@@ -159,7 +159,7 @@ class ResearchSteps(RunPart):
     def _verbatim_tasks(
         self, pairs: Sequence[tuple[str, str]], names: Sequence[str], *, tests_hypothesis: bool = False
     ) -> list[AgentTask]:
-        """Each query in each source; `pairs` are gaps with their queries."""
+        """Return a search for each query in each source; `pairs` are gaps with their queries."""
         return [
             AgentTask(gap=gap, agent=name, query=query, tests_hypothesis=tests_hypothesis)
             for gap, query in pairs
@@ -167,7 +167,7 @@ class ResearchSteps(RunPart):
         ]
 
     def _new_tasks(self, tasks: Iterable[AgentTask]) -> list[AgentTask]:
-        """Return searches without those that were answered already, each once."""
+        """Return the searches that were not answered already, each once."""
         searches = {(s.source, s.asked) for s in self.state.evidence.searches if s.status in ANSWERED}
         new_tasks = {(t.agent, t.query): t for t in tasks if (t.agent, t.query) not in searches}
         return list(new_tasks.values())
@@ -330,8 +330,8 @@ class ResearchSteps(RunPart):
     def _has_brought_little(self, statuses: Sequence[SearchStatus], new_count: int) -> bool:
         """Tell whether searches that were answered brought fewer new items than there were searches.
 
-        Failed searches are not counted: an outage is no reason to search for something else. Nor is anything
-        left to search for where a folder that is searched alone was found whole.
+        Failed searches are not counted: an outage is no reason to search for something else. Nothing is left
+        to search for in the last iteration, or where a folder that is searched alone was found whole.
         """
         if self._has_whole_folder():
             return False

@@ -68,14 +68,14 @@ class SearchSteps(RunPart):
             for search in running:
                 search.cancel()
             await workflow.wait(running)
-            self._keep(running)
+            self._record_ended(running)
             raise
-        statuses, new_count = self._keep(running)
+        statuses, new_count = self._record_ended(running)
         for search in running:
             search.result()
         return statuses, new_count
 
-    def _keep(self, running: Sequence[asyncio.Task[list[Answer]]]) -> tuple[list[SearchStatus], int]:
+    def _record_ended(self, running: Sequence[asyncio.Task[list[Answer]]]) -> tuple[list[SearchStatus], int]:
         """Record the searches that have ended.
 
         Never in a `finally`: that also runs where the workflow leaves a worker's memory, outside its event
@@ -114,7 +114,7 @@ class SearchSteps(RunPart):
         listing = context.state.evidence.listed.get(source, Listing())
         step = SearchTasks(
             run_id=context.run_id,
-            tasks=tuple(self._task(task, max_documents) for task in tasks),
+            tasks=tuple(self._search_task(task, max_documents) for task in tasks),
             choice=Choice(question=context.question, most=share, listed=listing.results, tried=listing.tried),
         )
         summary = f"{source}: {'; '.join(task.query for task in tasks)}"
@@ -157,7 +157,7 @@ class SearchSteps(RunPart):
         limits = [s for s in (remaining, None if source == "library" else limit) if s is not None]
         return min(limits, default=None)
 
-    def _task(self, task: AgentTask, max_documents: int) -> SearchTask:
+    def _search_task(self, task: AgentTask, max_documents: int) -> SearchTask:
         context = self.context
         return SearchTask(
             run_id=context.run_id,
