@@ -29,10 +29,10 @@ class IterativeResearch(ResearchHandlers):
         research = partial(self.research.research_question, self._execute_step)
         return await self.research.run_to_completion(research, self.research.conclude_single_section)
 
-    async def _execute_step(self, step: NextStep) -> LastStep:
+    async def _execute_step(self, decision: NextStep) -> LastStep:
         """Execute a step, and return the last one done: known searches are a choice of tools."""
         steps = self.research.steps
-        match step.step:
+        match decision.step:
             case "observe":
                 if await steps.select_known_searches():
                     return "select_tools"
@@ -48,4 +48,4 @@ class IterativeResearch(ResearchHandlers):
                 await self.research.parts.act("after_judging", use_model=True)
             case "write":
                 raise AssertionError("the loop ends before it writes")
-        return step.step
+        return decision.step

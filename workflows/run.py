@@ -1,4 +1,4 @@
-"""A research run: the parts that every mode holds, the loop that modes share, and the way every run ends.
+"""A research run: the parts that every mode holds, the way every run ends, and the loop that modes share.
 
 A mode is a workflow class that creates `RunParts`, executes its steps with them, and passes its body to
 `run_to_completion`. See `docs/workflows.md`.
@@ -35,75 +35,6 @@ from workflows.types import Outcome, ResearchRequest
 
 if TYPE_CHECKING:
     from workflows.sections.coordinator import SectionCoordinator
-
-
-class ResearchLoop(RunPart):
-    """Decides what is next and begins iterations; the mode executes the steps."""
-
-    async def repeat(
-        self,
-        execute: Callable[[NextStep], Awaitable[LastStep]],
-        decide: Callable[[LastStep], NextStep] | None = None,
-    ) -> StopReason:
-        """Decide and execute steps until the decision is to write.
-
-        `observe` is the first step of an iteration. A budget that is used up is a reason to stop, not an
-        error.
-        """
-        last_step: LastStep = "start"
-        while True:
-            await self.gates.checkpoint()
-            self.run.parent.adopt_offered_evidence()
-            self.update()
-            step = (decide or self._decide)(last_step)
-            if step.stop is not None:
-                self.state.loop.memory.closed = self.context.budget.used
-                self.events.emit("stopping", step.reason, stop_reason=step.stop)
-                return step.stop
-            if step.step == "observe":
-                await self.begin_iteration()
-            try:
-                last_step = await execute(step)
-            except OutOfBudget as error:
-                self.state.loop.refused = error.reason
-
-    def _decide(self, last_step: LastStep) -> NextStep:
-        """Decide by the rules; what was imported or offered is judged before a loop ends."""
-        loop = self.state.loop
-        step = decide_next(last_step, loop, self.context.profile)
-        if step.stop in ("no_new_evidence", "searched_out") and loop.unjudged > 0 and loop.evidence > 0:
-            return NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
-        return step
-
-    def update(self) -> None:
-        """Update the loop's state from the run's."""
-        state = self.state
-        loop, control = state.loop, state.people
-        loop.finish, loop.cancelled = control.finish, control.cancelled
-        loop.out_of_time = self.context.is_out_of_time
-        # a section's limit is its lease, which grows on request
-        may_grow = state.sections.job is not None and not state.sections.exhausted
-        loop.nearly_spent = None if may_grow else self.context.budget.nearly_spent()
-        loop.evidence = len(state.evidence.refs)
-        loop.unread_steering = control.steered - state.loop.steering_read
-
-    async def begin_iteration(self) -> None:
-        """Begin an iteration, and continue as new here when the history has grown long."""
-        context, loop = self.context, self.state.loop
-        if context.history_is_long() and loop.iteration > 0:
-            await context.continue_as_new()
-        await self.events.store_older_events()
-        now = context.timestamp()
-        context.state.loop.memory.begin(context.state.current_iteration(now), now, context.budget.used)
-        loop.iteration += 1
-        loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
-        context.budget.iterations = loop.iteration
-        self.events.emit(
-            "looping",
-            f"iteration {loop.iteration} of {loop.max_iterations}",
-            iteration=loop.iteration,
-            max_iterations=loop.max_iterations,
-        )
 
 
 MAX_ID_CHARS = 400
@@ -254,3 +185,72 @@ class RunParts:
             return await self._conclude("cannot_continue", conclude)
         self.events.emit("cancelled", "the run was cancelled: the report is made of what was found so far")
         return await self._conclude("cancelled", conclude)
+
+
+class ResearchLoop(RunPart):
+    """Decides what is next, and begins iterations; the mode executes the steps."""
+
+    async def repeat(
+        self,
+        execute: Callable[[NextStep], Awaitable[LastStep]],
+        decide: Callable[[LastStep], NextStep] | None = None,
+    ) -> StopReason:
+        """Decide and execute steps until the decision is to write.
+
+        `observe` is the first step of an iteration. A budget that is used up is a reason to stop, not an
+        error.
+        """
+        last_step: LastStep = "start"
+        while True:
+            await self.gates.checkpoint()
+            self.run.parent.adopt_offered_evidence()
+            self.update()
+            decision = (decide or self._decide)(last_step)
+            if decision.stop is not None:
+                self.state.loop.memory.closed = self.context.budget.used
+                self.events.emit("stopping", decision.reason, stop_reason=decision.stop)
+                return decision.stop
+            if decision.step == "observe":
+                await self.begin_iteration()
+            try:
+                last_step = await execute(decision)
+            except OutOfBudget as error:
+                self.state.loop.refused = error.reason
+
+    def _decide(self, last_step: LastStep) -> NextStep:
+        """Decide by the rules; what was imported or offered is judged before a loop ends."""
+        loop = self.state.loop
+        decision = decide_next(last_step, loop, self.context.profile)
+        if decision.stop in ("no_new_evidence", "searched_out") and loop.unjudged > 0 and loop.evidence > 0:
+            return NextStep(step="judge", reason="nothing is left to search for; the rest is judged")
+        return decision
+
+    def update(self) -> None:
+        """Copy into the state of the loop what its decision depends on."""
+        state = self.state
+        loop, control = state.loop, state.people
+        loop.finish, loop.cancelled = control.finish, control.cancelled
+        loop.out_of_time = self.context.is_out_of_time
+        # a section's limit is its lease, which grows on request
+        may_grow = state.sections.job is not None and not state.sections.exhausted
+        loop.nearly_spent = None if may_grow else self.context.budget.nearly_spent()
+        loop.evidence = len(state.evidence.refs)
+        loop.unread_steering = control.steered - state.loop.steering_read
+
+    async def begin_iteration(self) -> None:
+        """Begin an iteration, and continue as new here when the history has grown long."""
+        context, loop = self.context, self.state.loop
+        if context.history_is_long() and loop.iteration > 0:
+            await context.continue_as_new()
+        await self.events.store_older_events()
+        now = context.timestamp()
+        context.state.loop.memory.begin(context.state.current_iteration(now), now, context.budget.used)
+        loop.iteration += 1
+        loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
+        context.budget.iterations = loop.iteration
+        self.events.emit(
+            "looping",
+            f"iteration {loop.iteration} of {loop.max_iterations}",
+            iteration=loop.iteration,
+            max_iterations=loop.max_iterations,
+        )

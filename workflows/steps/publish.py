@@ -56,23 +56,22 @@ class Publisher(RunPart):
     ) -> Outcome:
         """Publish the report: as a draft while the report gate waits, then in its final form."""
         await self.gates.checkpoint()
-        waits = "report" in self.request.approve and STOPS[stop].asks
         self.events.set_phase("publishing", "checking every quote")
-        if waits:
-            await self._publish(self._document(sections, stop, confidence, draft=True))
+        if "report" in self.request.approve and STOPS[stop].asks:
+            await self._publish(sections, stop, confidence, draft=True)
             if not await self.gates.approval_gate("report", "the report waits for approval"):
                 stop = "rejected_by_reviewer"
                 self.events.set_stop_reason(stop)
                 self.events.add_limitation("report_rejected")
             self.events.set_phase("publishing", "checking every quote again")
-        published = await self._publish(self._document(sections, stop, confidence, draft=False))
+        published = await self._publish(sections, stop, confidence, draft=False)
         has_answers = any(
             judgement.answers >= MIN_ANSWERS for judgement in self.state.evidence.judgements.values()
         )
         if not published.verified_claims and STOPS[stop].complete and has_answers:
             stop = "claims_refused"
             self.events.set_stop_reason(stop)
-            published = await self._publish(self._document(sections, stop, confidence, draft=False))
+            published = await self._publish(sections, stop, confidence, draft=False)
         if published.stop_reason == "all_sources_failed" != stop:
             stop = "all_sources_failed"  # no stored text of what is cited could be read
             self.events.set_stop_reason(stop)
@@ -101,7 +100,10 @@ class Publisher(RunPart):
             events=self.events.latest(EVENTS_ROOM),
         )
 
-    async def _publish(self, document: PublishInput) -> Published:
+    async def _publish(
+        self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float | None, draft: bool
+    ) -> Published:
+        document = self._document(sections, stop, confidence, draft)
         document = document.replace(pubmed=await self._check_pubmed(document))
         self.published = await workflow.execute_activity_method(
             PublishActivities.publish_report,
@@ -133,9 +135,9 @@ class Publisher(RunPart):
         return within(bare, JUDGEMENTS_ROOM)
 
     def _document(
-        self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float | None, *, draft: bool
+        self, sections: tuple[PlannedSection, ...], stop: StopReason, confidence: float | None, draft: bool
     ) -> PublishInput:
-        """Everything the report is made of, within the payload limit."""
+        """Return everything that the report is made of, within the payload limit."""
         context, state = self.context, self.state
         cited_ids = {name for section in sections for name in section.draft.cited}
         cited_ids |= {name for part in self.run.parts.active() for name in part.cited_ids()}
