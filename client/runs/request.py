@@ -26,6 +26,40 @@ if TYPE_CHECKING:
     from workflows.graph.definition import GraphDefinition
 
 
+def build_request(settings: Settings, question: str, options: AskOptions) -> ResearchRequest:
+    """Return the request for a question. Raises BadInput with one line on what is wrong."""
+    check_question(question)
+    for name in options.keys() - FIELDS.keys():
+        raise BadInput(f"the option {unknown_name(name, [*FIELDS])}")
+    run_settings = with_options(settings, options)
+    profile, profile_path = check_profile(run_settings, run_settings.profile)
+    mode, graph = mode_and_graph(run_settings, options)
+    run_limits = limits(run_settings)
+    analyse = bool(options.get("effects") or options.get("analyse"))
+    try:
+        fields = {
+            "question": question,
+            "mode": mode,
+            "graph": graph,
+            "profile": profile,
+            "profile_path": profile_path,
+            "sources": sources_to_search(run_settings, options),
+            "library": check_library(options.get("library")),
+            "analyse": analyse,
+            "effects": own_effects(options) if analyse else (),
+            "expected": options.get("expect") or "different",
+            "models": models(settings, options),
+            "fallbacks": tuple(choice(model) for model in options.get("fallback") or ()),
+            "limits": Limits.model_validate({**defaults_of(mode), **run_limits}),
+            "open_limits": open_limits(mode, run_limits),
+            "filters": filters(options),
+            "clarify": run_settings.clarify or "assume",
+        }
+        return ResearchRequest.model_validate(settings_of_request(run_settings) | fields)
+    except ValidationError as error:
+        raise BadInput(faults_of(error, "the question")) from error
+
+
 def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
     """Return the settings with those options over them that are settings too. Raises BadInput."""
     result = settings.model_copy()
@@ -91,40 +125,6 @@ def sources_to_search(settings: Settings, options: AskOptions) -> tuple[str, ...
         return ("library", *(name for name in names if name != "library"))
     private = library is not None or settings.library is not None
     return ("library",) if private and not names and not settings.also_web else names
-
-
-def build_request(settings: Settings, question: str, options: AskOptions) -> ResearchRequest:
-    """Return the request for a question. Raises BadInput with one line on what is wrong."""
-    check_question(question)
-    for name in options.keys() - FIELDS.keys():
-        raise BadInput(f"the option {unknown_name(name, [*FIELDS])}")
-    run_settings = with_options(settings, options)
-    profile, profile_path = check_profile(run_settings, run_settings.profile)
-    mode, graph = mode_and_graph(run_settings, options)
-    run_limits = limits(run_settings)
-    analyse = bool(options.get("effects") or options.get("analyse"))
-    try:
-        fields = {
-            "question": question,
-            "mode": mode,
-            "graph": graph,
-            "profile": profile,
-            "profile_path": profile_path,
-            "sources": sources_to_search(run_settings, options),
-            "library": check_library(options.get("library")),
-            "analyse": analyse,
-            "effects": own_effects(options) if analyse else (),
-            "expected": options.get("expect") or "different",
-            "models": models(settings, options),
-            "fallbacks": tuple(choice(model) for model in options.get("fallback") or ()),
-            "limits": Limits.model_validate({**defaults_of(mode), **run_limits}),
-            "open_limits": open_limits(mode, run_limits),
-            "filters": filters(options),
-            "clarify": run_settings.clarify or "assume",
-        }
-        return ResearchRequest.model_validate(settings_of_request(run_settings) | fields)
-    except ValidationError as error:
-        raise BadInput(faults_of(error, "the question")) from error
 
 
 def own_effects(options: AskOptions) -> "tuple[Effect, ...]":
@@ -270,22 +270,6 @@ def check_store(settings: Settings) -> None:
         )
 
 
-async def closed_sources(settings: Settings, names: Sequence[str]) -> dict[str, str]:
-    """Return why each source that cannot be used is not enabled. Raises BadInput for one that is unknown."""
-    if not names or (tuple(names) == ("library",) and not settings.disabled_sources):
-        return {}
-    from client.runs.destinations import available
-
-    options = {option.info.name: option for option in await available(settings)}
-    if stranger := next((name for name in names if name not in options), None):
-        raise BadInput(f"source {unknown_name(stranger, list(options))}")
-    return {
-        name: f"the source {name} is not enabled: {options[name].reason}"
-        for name in names
-        if not options[name].enabled
-    }
-
-
 async def with_enabled_sources(
     settings: Settings, request: ResearchRequest, *, has_named_sources: bool, say: "Say"
 ) -> ResearchRequest:
@@ -300,3 +284,19 @@ async def with_enabled_sources(
     for reason in reasons.values():
         say(f"{reason}; continuing without it")
     return request.replace(sources=tuple(n for n in request.sources if n not in reasons))
+
+
+async def closed_sources(settings: Settings, names: Sequence[str]) -> dict[str, str]:
+    """Return why each source that cannot be used is not enabled. Raises BadInput for one that is unknown."""
+    if not names or (tuple(names) == ("library",) and not settings.disabled_sources):
+        return {}
+    from client.runs.destinations import available
+
+    options = {option.info.name: option for option in await available(settings)}
+    if stranger := next((name for name in names if name not in options), None):
+        raise BadInput(f"source {unknown_name(stranger, list(options))}")
+    return {
+        name: f"the source {name} is not enabled: {options[name].reason}"
+        for name in names
+        if not options[name].enabled
+    }

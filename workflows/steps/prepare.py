@@ -37,47 +37,48 @@ class Preparation(RunPart):
 
         Raises ApplicationError for a mode that cannot run here.
         """
-        state, request = self.state, self.request
+        state = self.state
         if state.question.prepared is None or state.question.parsed is None:
-            self.events.set_phase("reading", "reading the question")
-            if state.sections.job is None and state.question.prepared is None:
-                question, mode = request.question, request.mode
-                self.events.emit("started", question, question=question, mode=mode)
-            self.events.emit("reading", "reading the question")
-            if state.question.prepared is None:
-                state.question.prepared = await self.prepare(
-                    "general" if request.profile == "auto" else request.profile
-                )
-            self.models.reserve_for_writing()
-            if reason := refusal(request.mode, self._available()):  # ends the run
-                raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
-            earlier_run = None
-            if request.follow_up and state.sections.job is None:
-                earlier_run = await self.run.parts.dialogue.import_evidence()
-            if request.clarify == "ask":
-                await self.run.parts.clarification.ask(earlier_run)
-            # else nobody is waited for, and what is assumed is known before a search is planned
-            assumes = request.clarify == "assume"
-            clarification = (self.run.parts.clarification.ask(earlier_run),) if assumes else ()
-            await run_all((*clarification, self._parse(earlier_run)))
-            assert state.question.parsed is not None
-            if request.profile == "auto":
-                state.question.prepared = await self._with_profile(
-                    state.question.prepared, state.question.parsed.profile
-                )
-            state.question.chosen_because = state.question.parsed.rationale
-            self.events.emit(
-                "read",
-                self._reading(state.question.parsed),
-                profile=state.question.parsed.profile,
-                entities=len(state.question.parsed.key_entities),
-                questions=len(state.question.parsed.research_questions),
-                sources=", ".join(request.sources or state.question.parsed.sources),
-                question=state.question.reworded,
-            )
-            self._report_missing_sources()
+            await self._read_question()
         if state.sections.job is None:
             self.models.reserve_for_writing()
+
+    async def _read_question(self) -> None:
+        state, request, question = self.state, self.request, self.state.question
+        self.events.set_phase("reading", "reading the question")
+        if state.sections.job is None and question.prepared is None:
+            self.events.emit("started", request.question, question=request.question, mode=request.mode)
+        self.events.emit("reading", "reading the question")
+        if question.prepared is None:
+            profile = "general" if request.profile == "auto" else request.profile
+            question.prepared = await self.prepare(profile)
+        self.models.reserve_for_writing()
+        if reason := refusal(request.mode, self._available()):  # ends the run
+            raise ApplicationError(reason, type="ModeUnavailable", non_retryable=True)
+        earlier_run = None
+        if request.follow_up and state.sections.job is None:
+            earlier_run = await self.run.parts.dialogue.import_evidence()
+        if request.clarify == "ask":
+            await self.run.parts.clarification.ask(earlier_run)
+        # else nobody is waited for, and what is assumed is known before a search is planned
+        assumes = request.clarify == "assume"
+        clarification = (self.run.parts.clarification.ask(earlier_run),) if assumes else ()
+        await run_all((*clarification, self._parse(earlier_run)))
+        parsed = question.parsed
+        assert parsed is not None
+        if request.profile == "auto":
+            question.prepared = await self._with_profile(question.prepared, parsed.profile)
+        question.chosen_because = parsed.rationale
+        self.events.emit(
+            "read",
+            self._reading(parsed),
+            profile=parsed.profile,
+            entities=len(parsed.key_entities),
+            questions=len(parsed.research_questions),
+            sources=", ".join(request.sources or parsed.sources),
+            question=question.reworded,
+        )
+        self._report_missing_sources()
 
     async def _with_profile(self, prepared: Prepared, name: str) -> Prepared:
         """Return what the worker offers, with the profile of this name, which the question chose.
