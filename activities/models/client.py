@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from openai import APIStatusError
 
 
-MOST_ADAPTATIONS = 10
+MAX_ADAPTATIONS = 10
 """Refusals that one call learns from; each changes one capability."""
 PATH = "/chat/completions"
 
@@ -80,7 +80,8 @@ def _refusal(error: "APIStatusError | ReportedError") -> tuple[int, dict[str, ob
 class OpenAIModel:
     """The only interface to a language model. Make one a worker and close it with `aclose`.
 
-    `has_timed_out` tells of the attempt under way that the server has given it up: its call goes on."""
+    `has_timed_out` tells whether the server has given up the attempt under way, whose call goes on.
+    """
 
     def __init__(
         self, settings: Settings, store: EvidenceStore, has_timed_out: Callable[[], bool] = bool
@@ -149,7 +150,7 @@ class OpenAIModel:
             seconds=math.inf if seconds is None else seconds,
         )
         prompt_tokens = estimate(system, user, *([json.dumps(schema)] if schema else []))
-        raw = await self._turn(talk, talk.prompt, prompt_tokens)
+        raw = await self._exchange(talk, talk.prompt, prompt_tokens)
         try:
             value = talk.read(raw)
         except Unreadable as problem:
@@ -175,11 +176,11 @@ class OpenAIModel:
         if talk.room(tokens) < LEAST_OUTPUT:
             raise talk.unusable(problem, "and the allowance left none for a repair")
         try:
-            return talk.read(await self._turn(talk, prompt, tokens))
+            return talk.read(await self._exchange(talk, prompt, tokens))
         except Unreadable as second_problem:
             raise talk.unusable(second_problem, "after a repair turn") from None
 
-    async def _turn(self, talk: Conversation[Answer], prompt: tuple[str, str], tokens: int) -> RawAnswer:
+    async def _exchange(self, talk: Conversation[Answer], prompt: tuple[str, str], tokens: int) -> RawAnswer:
         """Ask a question, and charge its answer. Raises ModelError with all that was paid."""
         question = talk.question(prompt, tokens)
         try:
@@ -235,7 +236,7 @@ class OpenAIModel:
 
         server = question.address.public_url, question.choice.model
         trial: Capabilities | None = None
-        for _ in range(MOST_ADAPTATIONS):
+        for _ in range(MAX_ADAPTATIONS):
             capabilities = trial or await self._memory.of(*server)
             pieces = Pieces()
             try:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from client.run import Run
     from client.runs.follow import RunEnd
 
-    Put = Callable[[object], None]
+    PrintJson = Callable[[object], None]
 
 
 GROUPS = {
@@ -55,6 +55,8 @@ _PLACED = {name for names in GROUPS.values() for name in names}
 GROUPS["How to answer"] += [name for name, key in KEYS.items() if key.flag and name not in _PLACED]
 
 FILE = click.Path(exists=True, dir_okay=False, path_type=Path)
+NAMED_MODELS = 8
+"""Models of those that a server offers, in the line about them."""
 
 
 @click.command(cls=GroupedCommand, groups=GROUPS)
@@ -105,7 +107,7 @@ def ask(
     text = with_files(settings, " ".join(question).strip(), audio, image, is_confirmed=yes)
     if output is not None:
         check_output(output)
-    build_request(settings, text, options)
+    build_request(settings, text, options)  # a wrong option is refused before anything is connected
 
     async def body() -> int:
         from client.api import Determinator
@@ -148,10 +150,6 @@ async def offer_model(settings: "Settings") -> None:
     )
 
 
-NAMED_MODELS = 8
-"""Models of those that a server offers, in the line about them."""
-
-
 def with_files(
     settings: "Settings", question: str, audio: Path | None, image: Path | None, *, is_confirmed: bool
 ) -> str:
@@ -184,7 +182,8 @@ async def watch(client: "Determinator", run: str, output: Path | None, as_json: 
     """Follow a run to its end; Ctrl-C stops following, not the run.
 
     --json prints each event as one line of JSON while it happens, from the first, and the outcome as the last
-    line."""
+    line.
+    """
     if output is not None:
         check_output(output)
     return await follow_run(await client.run(run), output=output, as_json=as_json, event_lines=as_json)
@@ -242,7 +241,7 @@ async def follow_run(
     from client.cli.gate import Detached, ask_at_gate
     from client.runs.display import EventLines, open_display
 
-    # `main` disabled it; what was imported stays, and need not be looked through
+    # `main` disabled garbage collection; what is imported stays, and need not be looked through
     gc.freeze()
     gc.enable()
     dialog = ask_at_gate if interactive() and not as_json else None
@@ -260,8 +259,8 @@ async def follow_run(
     return await show_ended(run, end, output=output, write=write if as_json else None)
 
 
-async def show_ended(run: "Run", end: "RunEnd", *, output: Path | None, write: "Put | None") -> int:
-    """Save the report, and print the answer and where the report is."""
+async def show_ended(run: "Run", end: "RunEnd", *, output: Path | None, write: "PrintJson | None") -> int:
+    """Save the report, print the answer and where the report is, and return the exit code."""
     from activities.report.formats.prose import model_fault
     from client.reports.answer import answer_of, claims_of
     from client.reports.answer_panel import show_answer

@@ -46,7 +46,7 @@ def build_request(settings: Settings, question: str, options: AskOptions) -> Res
             "sources": sources_to_search(run_settings, options),
             "library": check_library(options.get("library")),
             "analyse": analyse,
-            "effects": own_effects(options) if analyse else (),
+            "effects": effects_of_user(options) if analyse else (),
             "expected": options.get("expect") or "different",
             "models": models(settings, options),
             "fallbacks": tuple(choice(model) for model in options.get("fallback") or ()),
@@ -75,7 +75,7 @@ def with_options(settings: Settings, options: Mapping[str, object]) -> Settings:
 
 
 def limits(settings: Settings) -> dict[str, float]:
-    """Return the limits that are set, by their names in `workflows.types.Limits`."""
+    """Return the limits that are set, by their names in `workflows.amounts.Limits`."""
     values: dict[str, float] = {}
     for name, key in KEYS.items():
         value = getattr(settings, name)
@@ -127,7 +127,7 @@ def sources_to_search(settings: Settings, options: AskOptions) -> tuple[str, ...
     return ("library",) if private and not names and not settings.also_web else names
 
 
-def own_effects(options: AskOptions) -> "tuple[Effect, ...]":
+def effects_of_user(options: AskOptions) -> "tuple[Effect, ...]":
     """Return the effects of the user's file that are pooled with those of the works.
 
     Raises BadInput for a file that cannot be read, and where statistics are not installed.

@@ -22,15 +22,13 @@ from workflows.types import BudgetStatus, SectionProgress
 WRITING_SECONDS = 120.0
 """Working time kept back for writing and publishing, at most."""
 WRITING_SHARE = 0.15
-"""The share of the time limit, kept back for writing when that is less than WRITING_SECONDS."""
-
-
+"""The share of the time limit that is kept back for writing when that is less than WRITING_SECONDS."""
 MAX_WRITING_SHARE = 0.4
-"""The share of a limit, kept back for writing."""
+"""The share of a limit that is kept back for writing at most."""
 MIN_SHARE = 0.4
-"""The share of an allowance, with which a call is still worth making: its prompt is made smaller to fit."""
+"""The share of an allowance with which a call is still worth making: its prompt is made smaller to fit."""
 MIN_LEFT = 0.1
-"""The share of a limit: with less left, the next step is to write."""
+"""The share of a limit; with less of it left, the next step is to write."""
 HEADROOM = 1.2
 """A multiple of what calls used on average: the next one may be larger, and its prompt is estimated high."""
 
@@ -138,11 +136,11 @@ class Budget(BaseModel, defer_build=True):
         At most `MAX_WRITING_SHARE` of a limit.
         """
 
-        def most(kind: Kind, amount: int) -> int:
+        def capped(kind: Kind, amount: int) -> int:
             limit = self.limit(kind)
             return amount if limit is None else min(amount, int(limit * MAX_WRITING_SHARE))
 
-        self.writing_reserve = sum((needs(*call) for call in calls), start=Spend()).map_kinds(most)
+        self.writing_reserve = sum((needs(*call) for call in calls), start=Spend()).map_kinds(capped)
 
     # leases to sections
 
