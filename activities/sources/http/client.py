@@ -267,6 +267,11 @@ class Http:
             raise Unavailable(f"{source} did not answer in time ({type(error).__name__})") from error
         except httpx.UnsupportedProtocol as error:
             raise Refused(f"{source} has an unusable address: {error}") from error
+        except httpx.ProxyError as error:
+            raise Unavailable(
+                f"{source} cannot be reached: the proxy of HTTPS_PROXY or ALL_PROXY answers {error}; "
+                "its address may hold a name and a password, http://NAME:PASSWORD@HOST:PORT"
+            ) from error
         except httpx.HTTPError as error:
             raise Unavailable(f"{source} cannot be reached: {error or type(error).__name__}") from error
         # The body is decoded and complete: the headers about its encoding are no longer valid. Raw, since a

@@ -71,6 +71,25 @@ async def test_a_request_that_fails_is_sent_again_by_the_next_who_waits_for_it(
     assert second.json() == {"records": [1, 2]}
 
 
+async def test_a_proxy_that_wants_a_password_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def refuse(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 407 Proxy Authentication Required\r\nContent-Length: 0\r\n\r\n")
+        await writer.drain()
+        writer.close()
+
+    async with await asyncio.start_server(refuse, "127.0.0.1", 0) as proxy:
+        monkeypatch.setenv("HTTPS_PROXY", f"http://127.0.0.1:{proxy.sockets[0].getsockname()[1]}")
+        monkeypatch.setenv("NO_PROXY", "")
+        async with opened(tmp_path) as http:
+            with pytest.raises(
+                Unavailable, match=r"the proxy of HTTPS_PROXY .* answers 407 .*NAME:PASSWORD@"
+            ):
+                await http.get("x", "https://api.invalid/a")
+
+
 async def test_age_decides_what_the_cache_may_serve(server: ReplayServer, http: Http) -> None:
     server.on("/a", GOOD, Reply(200, '{"records": [3]}', JSON))
     await http.get("x", f"{server.url}/a")
