@@ -84,8 +84,12 @@ def list_folder(folder: Path) -> Listing:
         try:
             real_path = path.resolve(strict=True)
             status = real_path.stat()
-        except (OSError, RuntimeError) as error:
-            set_aside.append(SetAside(name, f"it cannot be opened: {error}"))
+        except FileNotFoundError:
+            set_aside.append(SetAside(name, "it is a link to a file that is not there"))
+            continue
+        except (OSError, RuntimeError) as error:  # a link to itself is either, by the version of Python
+            reason = error.strerror if isinstance(error, OSError) else "it is a link to itself"
+            set_aside.append(SetAside(name, f"it cannot be opened: {reason}"))
             continue
         if not real_path.is_relative_to(root):
             set_aside.append(SetAside(name, "it is a link that leads out of the library"))

@@ -144,6 +144,9 @@ def test_nothing_outside_the_folder_is_opened(tmp_path: Path) -> None:
     assert {a.name for a in documents.set_aside} == {
         *("link.txt", "climb.txt", "folder", "loop.txt", "dangling.txt"),
     }
+    reasons = {a.name: a.reason for a in documents.set_aside}
+    assert reasons["dangling.txt"] == "it is a link to a file that is not there"
+    assert str(tmp_path) not in reasons["loop.txt"]
 
 
 def test_a_link_that_is_swapped_after_the_look_is_not_followed(tmp_path: Path) -> None:
