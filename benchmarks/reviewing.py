@@ -130,7 +130,7 @@ def write_records(folder: Path, path: Path, count: int) -> list[bool]:
 
 
 class Watch:
-    """What was measured while the review ran."""
+    """Measurements made while the review runs."""
 
     def __init__(self) -> None:
         self.waits: list[float] = []
@@ -200,7 +200,7 @@ async def look(home: Path, watch: Watch) -> None:
 
 
 async def histories(review: Review) -> list[tuple[int, int]]:
-    """Bytes and events of each run of the workflow."""
+    """Return bytes and events of each run of the workflow."""
     client = review.connection.client
     rows = []
     async for run in client.list_workflows(f"WorkflowId = '{review.id}'"):

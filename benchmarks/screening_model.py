@@ -33,7 +33,7 @@ from activities.text.normal_form import normalise
 
 
 def criteria_of(text: str) -> tuple[Criterion, ...]:
-    """Each sentence or line of published criteria, under the heading or the verb that says what it is for."""
+    """Make a criterion of each sentence or line, of the kind that its heading or its verb says."""
     rules: list[Criterion] = []
     in_exclusions = False
     for line in filter(None, map(str.strip, text.splitlines())):

@@ -44,7 +44,7 @@ records that need not be found: of 0.05, 0.1, 0.15, 0.2, 0.35 and 0.5 this part 
 Order = Callable[[Mapping[int, bool], Sequence[int]], list[int]]
 """(record -> included, unread records) -> the unread ones, the most promising first."""
 LabelsApply = tuple[bool, bool]
-"""Whether the labels say how well each screener decides, which they do not where that person made them."""
+"""For each screener, whether the labels measure them, which they do not where that person made them."""
 
 
 class _SettledRound:

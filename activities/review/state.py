@@ -162,7 +162,7 @@ def of_places(data: Pair, places: Sequence[int | None]) -> Pair:
 
 
 class StudiesState(MutableState):
-    """What was read and decided of the studies, by keys."""
+    """The data of the studies and what was decided on them, by keys."""
 
     texts: dict[int, EvidenceRef] = Field(default_factory=dict)
     """Record -> the work with its full text."""

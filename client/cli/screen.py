@@ -128,7 +128,7 @@ def show_record(task: Task) -> None:
 
 
 async def read_key(prompt: str = "> ") -> str:
-    """One key of a terminal; elsewhere the first character of a line."""
+    """Read one key of a terminal; elsewhere the first character of a line."""
     click.echo(prompt, nl=False, err=True)
     if sys.stdin.isatty():
         try:

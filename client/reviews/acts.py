@@ -54,7 +54,7 @@ class Act:
     name: str
     method: Callable[..., Awaitable[object]]
     reply: str | Callable[[Any], str]
-    """Its reply: a text with the review, the arguments and `made`, or what makes it of `made`."""
+    """Its reply: a text with the review, the arguments and `result`, or a function of the result."""
 
     @cached_property
     def arguments(self) -> Mapping[str, inspect.Parameter]:
@@ -71,13 +71,13 @@ class Act:
 
     @cached_property
     def files(self) -> frozenset[str]:
-        """Its arguments that are files of its user, which a command alone reads."""
+        """Name the arguments that are files of its user, which a command alone reads."""
         kinds = get_type_hints(self.method)
         return frozenset(name for name in self.arguments if Path in (kinds[name], *get_args(kinds[name])))
 
     @cached_property
     def form(self) -> type[Body]:
-        """Its arguments as a model; who acts may be left out where callers are known."""
+        """Make a model of its arguments; who acts may be left out where callers are known."""
         fields: dict[str, Any] = {
             name: (self.types[name], ... if parameter.default is parameter.empty else parameter.default)
             for name, parameter in self.arguments.items()
@@ -99,7 +99,7 @@ class Act:
         if callable(self.reply):
             return self.reply(result)
         text = STATE_TEXTS.get(str(result), str(result).replace("_", " "))
-        return self.reply.format(review=review.id, made=text, **values)
+        return self.reply.format(review=review.id, result=text, **values)
 
 
 def _describe_assessment(assessment: BiasAssessment | None) -> str:
@@ -112,14 +112,14 @@ def _describe_assessment(assessment: BiasAssessment | None) -> str:
 ACTS: Mapping[str, Act] = {
     act.name: act
     for act in (
-        Act("approve", Review.approve, "approved: the {made} of {review}"),
-        Act("decide", Review.decide, "record {record}: {made}"),
-        Act("overrule", Review.overrule, "record {record} is {made} by the word of {by}"),
-        Act("amend", Review.amend, "{made}"),
+        Act("approve", Review.approve, "approved: the {result} of {review}"),
+        Act("decide", Review.decide, "record {record}: {result}"),
+        Act("overrule", Review.overrule, "record {record} is {result} by the word of {by}"),
+        Act("amend", Review.amend, "{result}"),
         Act("provide", Review.provide, "\n".join),
         Act("part", Review.part, "it becomes a record of its own at the next step"),
         Act("field", Review.decide_field, "record {record}, {field}: {value}"),
-        Act("extract", Review.extract, "record {record}: {made}"),
+        Act("extract", Review.extract, "record {record}: {result}"),
         Act("assess", Review.assess, _describe_assessment),
         Act("pause", Review.pause, "{review} pauses at its next step"),
         Act("resume", Review.resume, "{review} goes on"),

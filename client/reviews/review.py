@@ -48,7 +48,7 @@ POLL_SECONDS = 0.5
 STEP_SECONDS = 10.0
 """Time in which a step of the review is waited for, before nothing waits for people."""
 START_SECONDS = 60.0
-"""How long a review is asked again whose worker is being started."""
+"""Time in which a review whose worker is being started is asked again."""
 M = TypeVar("M", bound=BaseModel)
 Number = Annotated[int, Field(ge=0)]
 FinalVerdict = Literal["include", "exclude"]
@@ -96,11 +96,11 @@ class Review:
         return await keep_alive(self.settings, self.connection, describe(self.connection.client, self.id))
 
     async def progress(self) -> ReviewProgress:
-        """Where it stands, and whom it waits for."""
+        """Return where it stands, and whom it waits for."""
         return await self._query("progress", ReviewProgress)
 
     async def at_rest(self, seconds: float = 30.0) -> ReviewProgress:
-        """Where it stands once none of its own steps is under way, or after some time."""
+        """Return where it stands once none of its own steps is under way, or after some time."""
         progress = await self.progress()
         while not progress.rests and seconds > 0:
             await asyncio.sleep(POLL_SECONDS)
@@ -109,7 +109,7 @@ class Review:
         return progress
 
     async def status(self, by: str = "", most: int = 10) -> ReviewStatus:
-        """Where it stands, with what waits for a person next; where none is named, for anybody."""
+        """Return where it stands, with what waits next for a person, or for anybody where none is named."""
         progress = await self.progress()  # first: a worker that is started again may end the review
         status = (await self.row()).status
         tasks = tuple(await self.tasks(by, most))
@@ -121,7 +121,7 @@ class Review:
         return bool(user) and user in (row.user, *protocol.people, *protocol.deciders)
 
     async def view(self) -> ReviewState:
-        """Its whole state. What others decided is in it: a surface that shows records to a screener goes by
+        """Return its whole state, decisions of others too: a surface that shows records to a screener goes by
         `tasks`."""
         return await self._query("view", ReviewState)
 

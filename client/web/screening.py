@@ -133,7 +133,7 @@ class Screening:
         return review
 
     def _actor(self, request: Request, name: str = "") -> str:
-        """Who decides: who is signed in, else the name that was given."""
+        """Return who decides: the user who is signed in, else the name in the request."""
         if self._frame.access.is_shared:
             return self._frame.user(request)
         self._frame.user(request)
