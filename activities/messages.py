@@ -173,7 +173,7 @@ def moment(text: str) -> str:
     return f"{day(text)}, {time:%H:%M} UTC" if time.utcoffset() == timedelta() else day(text)
 
 
-def listed(names: Iterable[str]) -> str:
+def join_names(names: Iterable[str]) -> str:
     """Join names: `a`, `a and b`, `a, b and c`."""
     *most, last = tuple(names) or ("",)
     if not most:
@@ -194,7 +194,7 @@ def plural(count: int, thing: str) -> str:
     return f"{count} {thing}{'es' if thing.endswith(('ch', 's')) else 's'}"
 
 
-def counted(number: int, singular: str, many: str = "") -> str:
+def count_of(number: int, singular: str, many: str = "") -> str:
     """`1 claim`, `2,000 claims`; `many` where the plural is not made by an s."""
     return f"{number:,} {singular if number == 1 else many or singular + 's'}"
 

@@ -37,16 +37,16 @@ def python(module: str, *arguments: str) -> list[str]:
     return [sys.executable, "-P", "-m", module, *arguments]
 
 
-def variables(*names: str, **more: str) -> dict[str, str]:
-    """Return what any program gets of this environment, what is named besides, and `more`."""
-    return {name: os.environ[name] for name in (*ANY, *names) if name in os.environ} | more
+def variables(*names: str, **values: str) -> dict[str, str]:
+    """Return what any program gets of this environment, what is named besides, and these values."""
+    return {name: os.environ[name] for name in (*ANY, *names) if name in os.environ} | values
 
 
-def for_python(*names: str, **more: str) -> dict[str, str]:
+def for_python(*names: str, **values: str) -> dict[str, str]:
     """Return the same for a Python of our own: our packages come first, and no relative folder has any."""
     entries = os.environ.get("PYTHONPATH", "").split(os.pathsep)
     paths = [ROOT, *(path for path in entries if Path(path).is_absolute() and path != ROOT)]
-    return variables(*names, *BYTE_CODE, **{"PYTHONPATH": os.pathsep.join(paths), **more})
+    return variables(*names, *BYTE_CODE, **{"PYTHONPATH": os.pathsep.join(paths), **values})
 
 
 def run(

@@ -207,9 +207,9 @@ class RevisionActivities:
         if new_version is None:  # else an attempt before this one wrote it, and died before it could say so
             new_version = (await made_again.add_version(archive, first, make, at=findings.at)).version
             assert new_version is not None
-        lost, changed = new_version.claims_lost, new_version.claims_changed
+        lost_ids, changed_ids = new_version.claims_lost, new_version.claims_changed
         return outcome.replace(
-            version=new_version.number, made=True, claims_lost=lost, claims_changed=changed
+            version=new_version.number, made=True, claims_lost=lost_ids, claims_changed=changed_ids
         )
 
 

@@ -108,7 +108,7 @@ def wrong_counts(report: Report) -> Iterator[str]:
 
 def show(path: Path) -> None:
     report = Report.model_validate_json(path.read_bytes())
-    made = document(report, drawn=False)
+    made = document(report, with_pictures=False)
     chapters = made.chapters
     claims = list(report.claims())
     leaning = sum(claim.leans for claim in claims)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from activities.contracts.stop_reasons import in_short
-from activities.messages import clock, counted
+from activities.messages import clock, count_of
 from workflows.amounts import KINDS
 from workflows.context import RunContext
 from workflows.part_state import CandidatesState, ClarificationState, DialogueState
@@ -41,8 +41,8 @@ def progress_rows(progress: Progress, extra_seconds: float = 0.0) -> Iterator[Ro
     if progress.max_iterations and not progress.sections:
         text = f"{progress.iteration} of {progress.max_iterations}"
         yield Row("rounds", text, progress.iteration, progress.max_iterations)
-    items = counted(progress.evidence, "item")
-    searches = counted(progress.searches_total, "search", "searches")
+    items = count_of(progress.evidence, "item")
+    searches = count_of(progress.searches_total, "search", "searches")
     yield Row("found", f"{items} in {searches}")
     yield from budget_rows(progress.budget, extra_seconds)
     if progress.scores:

@@ -9,7 +9,7 @@ from pydantic_core import ErrorDetails
 
 from activities.configuration.declaration import nearest
 from activities.configuration.question import SourceFilters
-from activities.messages import counted
+from activities.messages import count_of
 
 _QUOTED = re.compile(r"'([^']*)'")
 MAX_SHOWN_CHARS = 80
@@ -105,7 +105,7 @@ def in_words(errors: Sequence[ErrorDetails], keys: Collection[str] = ()) -> str:
         return f"{_short(str(value))} is {BOUNDS[kind]} {bound}"
     if kind in LENGTHS:
         singular, plural, end, limit = LENGTHS[kind]
-        return f"it has {counted(len(value), singular, plural)}; the {end} is {first['ctx'][limit]:,}"
+        return f"it has {count_of(len(value), singular, plural)}; the {end} is {first['ctx'][limit]:,}"
     if kind == "string_pattern_mismatch":
         return f"{text} is not of the form {first['ctx']['pattern']}"
     return first["msg"].removeprefix("Value error, ")

@@ -109,7 +109,7 @@ def worst(reasons: Sequence[StopReason]) -> StopReason:
     """
     order = list(STOPS)
     losses = order[order.index("all_sources_failed") :]
-    others = [reason for reason in reasons if reason not in losses]
-    if others:
-        return max(others, key=order.index)
+    causes = [reason for reason in reasons if reason not in losses]
+    if causes:
+        return max(causes, key=order.index)
     return min(reasons, key=order.index, default="all_sources_failed")

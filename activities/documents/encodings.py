@@ -17,7 +17,7 @@ from functools import lru_cache
 from itertools import chain
 
 from activities.documents.text import Unreadable
-from activities.messages import counted
+from activities.messages import count_of
 
 UTF8 = "utf-8"
 REPLACEMENT = "\ufffd"
@@ -92,7 +92,7 @@ class DecodedText:
             name = self.encoding.replace("cp125", "Windows-125")
             parts.append(f"read as {prefix}{name}; if letters are wrong, save it as UTF-8")
         if self.replacements:
-            places = counted(self.replacements, "place is not", "places are not")
+            places = count_of(self.replacements, "place is not", "places are not")
             parts.append(f"{places} valid text: {REPLACEMENT}")
         return "; ".join(parts)
 

@@ -23,7 +23,7 @@ from activities.documents.blocks import MAX_ROWS, script
 from activities.documents.encodings import decode, decode_page
 from activities.documents.html_page import html_text, html_tree, visible_blocks
 from activities.documents.text import Text, Unreadable, behind_extra, from_pages, new_text
-from activities.messages import counted
+from activities.messages import count_of
 
 SNIFF_CHARS = 20_000
 """Part of a table that is examined to find its separator."""
@@ -130,9 +130,9 @@ def read_xlsx(data: bytes) -> Text:
             notes.append(f"only the first {len(rows):,} rows of the sheet {sheet.name} were read")
         formulas = grid.uncached_formula_count or 0
         for number, unit in ((len(hidden_rows), "hidden row"), (len(hidden_columns), "hidden column")):
-            notes += [f"{counted(number, unit)} of the sheet {sheet.name} left out"] if number else []
+            notes += [f"{count_of(number, unit)} of the sheet {sheet.name} left out"] if number else []
         if formulas:
-            notes.append(f"no value is stored of {counted(formulas, 'formula')} of the sheet {sheet.name}")
+            notes.append(f"no value is stored of {count_of(formulas, 'formula')} of the sheet {sheet.name}")
         if text := "\n\n".join(_tables(rows)):
             blocks += [sheet.name, text]
     return new_text("\n\n".join(blocks), properties.title, properties.authors, cut="; ".join(notes))

@@ -16,7 +16,7 @@ from activities.documents.encodings import decode, decode_text
 from activities.documents.html_page import html_text, html_tree, read_html
 from activities.documents.pdf import read_pdf
 from activities.documents.text import TITLE_CHARS, Text, Unreadable, new_text, tidy
-from activities.messages import counted
+from activities.messages import count_of
 
 if TYPE_CHECKING:
     from email.message import MIMEPart
@@ -62,7 +62,7 @@ def read_mail(data: bytes) -> Text:
     texts = [words for part in messages if (words := _message(part))]
     text = "\n\n".join(texts)
     names = [name for part in message.walk() if (name := part.get_filename())]
-    note = f"{counted(len(names), 'attachment')} not read, save beside it: {', '.join(names)}"
+    note = f"{count_of(len(names), 'attachment')} not read, save beside it: {', '.join(names)}"
     head = letter_head(text)
     return new_text(text, head.title, head.authors, head.meta, note if names else "")
 

@@ -215,9 +215,9 @@ def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
     ]
     # every search of the library counts the same files again
     library_count = max((s.set_aside for s in searches if s.source == "library"), default=0)
-    set_aside = library_count + sum(s.set_aside for s in searches if s.source != "library")
-    if set_aside:
-        statements.append(Statement.of("records_unreadable", records=set_aside))
+    unreadable = library_count + sum(s.set_aside for s in searches if s.source != "library")
+    if unreadable:
+        statements.append(Statement.of("records_unreadable", records=unreadable))
     return statements
 
 

@@ -49,7 +49,7 @@ def run_files(
             files[FORMATS[name].file] = render(report, name)
         except DeterminatorError:  # its library is not installed
             continue
-    blocks = (block for chapter in document(report, drawn=False).chapters for block in chapter.blocks)
+    blocks = (block for chapter in document(report, with_pictures=False).chapters for block in chapter.blocks)
     letters = (block for block in blocks if isinstance(block, Group) and block.kind == "letter")
     for place, letter in enumerate(letters, 1):
         files[f"to send{f' {place}' if place > 1 else ''}.txt"] = f"{letter.text}\n".encode()

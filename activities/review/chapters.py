@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from activities.analysis.meta_analysis import REASONS, plain_interval_text
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.evidence import Support
-from activities.messages import N_, _, decimals, listed, number
+from activities.messages import N_, _, decimals, join_names, number
 from activities.report.formats import figures
 from activities.report.formats.blocks import (
     Block,
@@ -251,7 +251,7 @@ def _bias(findings: Findings, protocol: Protocol) -> Iterator[Block]:
             yield paragraph(bias.reason)
     if findings.not_assessed:
         text = _("No tool was applied to {names}: RoB 2 is for randomised trials.")
-        yield paragraph(text, names=listed(map(findings.label, findings.not_assessed)))
+        yield paragraph(text, names=join_names(map(findings.label, findings.not_assessed)))
 
 
 def _signals(assessment: BiasAssessment, findings: Findings) -> Iterator[tuple[Cell, ...]]:

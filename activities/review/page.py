@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from activities.messages import N_, _, day, in_its_language, listed, number, percent
+from activities.messages import N_, _, day, in_its_language, join_names, number, percent
 from activities.report.formats import figures, render_document
 from activities.report.formats.blocks import Block, Chapter, Document, Run, Text, bullets, table
 from activities.report.formats.conclusion_words import line
@@ -211,13 +211,13 @@ def _screening(review: PublishedReview) -> Iterator[Block]:
         "logistic regression over words and pairs of words that was learnt again after each round; every "
         "order is stored. Rounds: {rounds}."
     )
-    yield paragraph(text, both=listed(screeners), rounds=course.number if course else 0)
+    yield paragraph(text, both=join_names(screeners), rounds=course.number if course else 0)
     if validation is not None:
         text = _(
             "Random records labelled by {people} without seeing other decisions: {count}. A screener who is "
             "unsure excludes nothing."
         )
-        yield paragraph(text, people=listed(validation.by), count=validation.labelled)
+        yield paragraph(text, people=join_names(validation.by), count=validation.labelled)
         rows = [
             (screener.name, _share(screener.sensitivity), _share(screener.specificity))
             for screener in validation.screeners

@@ -18,7 +18,7 @@ from activities.contracts.evidence import ANSWERED, Evidence, SearchRecord, Stat
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role, StepContext
-from activities.messages import counted, english_name
+from activities.messages import count_of, english_name
 from activities.models.base import BYTES_PER_TOKEN, estimate
 from activities.roles.role import EVIDENCE_RULES, Prompt, prompt_file, prompt_text
 from activities.text.sentences import Sentence
@@ -105,7 +105,7 @@ def _cut(text: str, max_bytes: int) -> str:
         return text
     start = text.encode()[: max(max_bytes, 0)].decode(errors="ignore")
     missing = sum(bool(line.strip()) for line in text[len(start) :].split("\n"))
-    return f"{start} {CUT} {counted(missing, 'line')} left out]"
+    return f"{start} {CUT} {count_of(missing, 'line')} left out]"
 
 
 CUT = "[cut:"

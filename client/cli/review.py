@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal, get_args, get_origin
 
 import click
 
-from activities.messages import counted
+from activities.messages import count_of
 from client.cli.common import Filled, Group, Name, json_option, on_client, print_json, print_text, say
 from client.failures import BadInput, NoAnswer
 from client.reviews.acts import ACTS, Act, commands
@@ -279,7 +279,7 @@ def show_progress(state: "ReviewStatus") -> None:
         print_text(plain(line))
     if not state.total:
         for file in state.files:
-            facts = [counted(file.records, "record")]
+            facts = [count_of(file.records, "record")]
             facts += [f"{file.titles_only:,} without an abstract"] if file.titles_only else []
             facts += [f"{file.set_aside:,} could not be read"] if file.set_aside else []
             print_text(f"  {plain(file.name)}: {', '.join(facts)}")
@@ -288,14 +288,14 @@ def show_progress(state: "ReviewStatus") -> None:
         if state.estimate:
             print_text(f"expected: {state.estimate}")
         return
-    records = counted(state.total, "record")
+    records = count_of(state.total, "record")
     facts = [
         f"{records}, {state.settled:,} settled by title, {state.included:,} of them included",
-        counted(state.conflicts, "conflict") if state.conflicts else "",
+        count_of(state.conflicts, "conflict") if state.conflicts else "",
         *(f"{name} has {count:,} to decide" for name, count in state.awaited.items()),
         f"{state.labelled} of {state.sample} labelled" if state.labelled < state.sample else "",
         f"recall at least {state.recall:.1%}" if state.recall is not None else "",
         f"protocol version {state.version}" if state.version > 1 else "",
-        f"{counted(state.calls, 'model call')}, ${state.spent_microusd / 1e6:.2f}" if state.calls else "",
+        f"{count_of(state.calls, 'model call')}, ${state.spent_microusd / 1e6:.2f}" if state.calls else "",
     ]
     print_text("; ".join(filter(None, facts)))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from activities.contracts.evidence import NO_ABSTRACT
-from activities.messages import counted
+from activities.messages import count_of
 from activities.review.decisions import VERDICTS
 from client.cli.common import print_text, say
 from client.failures import BadInput
@@ -112,7 +112,7 @@ async def send_decision(target: "Review", task: Task, key: str, by: str, criteri
 
 def show_record(task: Task) -> None:
     work = task.work
-    waits_for = f", {counted(task.left, 'record')} left" if task.left else ""
+    waits_for = f", {count_of(task.left, 'record')} left" if task.left else ""
     say(f"\n[{task.record}] {task.request}{waits_for}")
     print_text(plain(work.title))
     facts = [", ".join(work.authors[:3]), work.venue or "", str(work.year or "")]

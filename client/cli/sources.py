@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from activities.messages import counted
+from activities.messages import count_of
 from client.cli.common import (
     Filled,
     Group,
@@ -233,4 +233,4 @@ def _show(files: "tuple[FileState, ...]") -> None:
         table.add_row(name, status, str(file.documents or ""), characters, " ".join(file.languages))
     to_stdout().print(table)
     counts = {status: sum(file.status == status for file in files) for status in ("indexed", "unreadable")}
-    say(f"{counted(len(files), 'file')}: {counts['indexed']:,} indexed, {counts['unreadable']:,} unreadable")
+    say(f"{count_of(len(files), 'file')}: {counts['indexed']:,} indexed, {counts['unreadable']:,} unreadable")

@@ -122,14 +122,14 @@ async def _complete(
     `refs`: None where the run does not say what it has found.
     """
     report, versions = await load_latest(archive, first)
-    items, lost, damaged = await bodies(archive.store, refs or ())
+    items, unreadable, damaged = await bodies(archive.store, refs or ())
     ids = {r.evidence_id for r in first.references} - {ref.evidence_id for ref, _ in items}
     cited, damaged_cited = await cited_items(archive, first, ids)
     damaged = list(dict.fromkeys((*damaged, *damaged_cited)))
     unstored = ids - set(damaged) - {ref.evidence_id for ref, _ in cited}
     messages = (
         (damaged, "The stored text of {} is damaged: it is not what was stored."),
-        (lost, "The stored text of {} could not be read."),
+        (unreadable, "The stored text of {} could not be read."),
         (sorted(unstored), "The stored text of what is cited as {} is not in the store."),
     )
     gaps = [*gaps, *(text.format(", ".join(names)) for names, text in messages if names)]

@@ -19,7 +19,7 @@ from temporalio.service import RPCError, RPCStatusCode
 from activities.contracts.errors import DecisionError, Refused
 from activities.contracts.evidence import Evidence, EvidenceRef, Support
 from activities.evidence_store import EvidenceStore
-from activities.messages import counted
+from activities.messages import count_of
 from activities.review.archive import Archive, PublishedReview
 from activities.review.bias import BiasAssessment, decide
 from activities.review.decisions import Decision, Part, ScreenedStage, Stage, Verdict, latest_decisions
@@ -280,7 +280,7 @@ class Review:
             if text := texts.get(work.evidence_id):
                 ref = await self.archive.store.put(text)
                 await self.send("provide_full_text", ProvideFullText, by=actor(by), record=number, ref=ref)
-        return [f"{counted(len(texts), 'full text')} provided", *lines]
+        return [f"{count_of(len(texts), 'full text')} provided", *lines]
 
     async def decide_field(
         self, record: Number, field: str, value: str, *, by: str, quote: Quote = "", reason: Why = ""
@@ -315,7 +315,7 @@ class Review:
         extraction = Extraction(evidence_id=text.evidence_id, values=tuple(rows))
         key = await self.archive.put(extraction)
         await self._decide(record, "extraction", "screener", by, value=key)
-        return counted(len(rows), "field")
+        return count_of(len(rows), "field")
 
     async def assess(
         self,

@@ -15,7 +15,7 @@ from starlette.datastructures import FormData
 
 from activities.contracts.evidence import ReportPlan, ReportPlanSection
 from activities.contracts.prepare import Continued
-from activities.messages import clock, counted
+from activities.messages import clock, count_of
 from client.access import Access, line_of
 from client.api import EXPECTED
 from client.failures import BadInput, NoSuchRun
@@ -230,7 +230,7 @@ def quiet_line(progress: Progress) -> str:
     """Return `24 works · 12,300 of 250,000 tokens · $0.0123 · 1:05`."""
     budget, usage = progress.budget, progress.budget.used
     limit, max_cost = budget.limits.max_tokens, budget.limits.max_cost_microusd
-    parts = [counted(progress.evidence, "work")]
+    parts = [count_of(progress.evidence, "work")]
     if usage.tokens:
         parts.append(f"{usage.tokens:,}{f' of {limit:,}' if limit is not None else ''} tokens")
     if usage.cost_microusd:
@@ -341,11 +341,11 @@ def note_of(step: Step) -> str:
     searches = [event for event in step.events if event.type == "search_complete"]
     if searches and step.name == "Searched":
         sources = ", ".join(dict.fromkeys(event.text("source") for event in searches))
-        works = counted(sum(event.number("new") for event in searches), "new work")
-        return f"{counted(len(searches), 'search', 'searches')} in {sources}: {works}"
+        works = count_of(sum(event.number("new") for event in searches), "new work")
+        return f"{count_of(len(searches), 'search', 'searches')} in {sources}: {works}"
     judgements = [event for event in step.events if event.type == "judge_complete"]
     if judgements and (count := judgements[-1].number("works")):
-        return f"{counted(count, 'work')}, {judgements[-1].number('relevant')} of them answer"
+        return f"{count_of(count, 'work')}, {judgements[-1].number('relevant')} of them answer"
     lines = [event for event in step.lines if event.section or NAMES.get(event.type) == step.name]
     return lines[-1].message if lines else ""
 

@@ -18,7 +18,7 @@ from datetime import datetime, timedelta
 from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
-from activities.messages import counted
+from activities.messages import count_of
 from activities.review.decisions import OPEN, Decision, ScreenedStage, Stage
 from activities.review.state import Course, Data, ToolUse, Unit, study_key
 from activities.review.steps import ReadResult, ReadStep
@@ -82,12 +82,12 @@ class Reading:
                 return for_screeners
             return for_others if conflicts == len(units) else f"{for_screeners}; {for_others}"
         if stage == "bias":
-            return f"a person assesses the risk of bias of {counted(len(units), 'result')}"
+            return f"a person assesses the risk of bias of {count_of(len(units), 'result')}"
         study_count = sum(None in state.studies.of(number) for number, _ in units)
         field_count = sum(len(state.studies.pending.get(number, ())) for number, _ in units)
         if study_count:
-            return f"people extract the data of {counted(study_count, 'study', 'studies')}"
-        return f"extractors differ on {counted(field_count, 'field')}"
+            return f"people extract the data of {count_of(study_count, 'study', 'studies')}"
+        return f"extractors differ on {count_of(field_count, 'field')}"
 
     async def _compare(self) -> None:
         """Compare the extractions of each study, and apply what people decided on fields."""
@@ -111,7 +111,7 @@ class Reading:
             steps = list(self._steps(stage, units()))
             if not steps or state.closed:
                 return
-            works = counted(len({n for step in steps for n in step.numbers}), "work")
+            works = count_of(len({n for step in steps for n in step.numbers}), "work")
             self.pace.show(stage.replace("_", " "), f"models read {works}")
             self._away.clear()
             self.pace.is_woken = False

@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError
 
 from activities.contracts.evidence import Allowance, Query
 from activities.contracts.search import HitsOfAll, SearchTask, SearchTasks
-from activities.messages import counted
+from activities.messages import count_of
 from activities.review.protocol import SourceQuery
 from activities.review.state import ReviewState, SearchRow
 from activities.review.steps import AddedRecords, AddRecords
@@ -157,7 +157,7 @@ def estimate_text(state: ReviewState, records: int) -> str:
     """
     models = [state.models[model.name] for model in state.protocol.models]
     if not models:
-        return f"{counted(records, 'record')} for two people; no model is asked"
+        return f"{count_of(records, 'record')} for two people; no model is asked"
     calls = math.ceil(records / RECORDS_A_CALL)
     tokens_in, tokens_out = calls * CALL_TOKENS + records * RECORD_TOKENS, records * DECISION_TOKENS
     prices = [state.prices.get(model.model) for model in models]
@@ -165,5 +165,5 @@ def estimate_text(state: ReviewState, records: int) -> str:
     dollars = sum(worst_cost(allowance, price) for price in prices) / 1e6
     cost = f"about ${dollars:,.2f}" if all(prices) else "of unknown price"
     tokens = round((tokens_in + tokens_out) * len(models) / 1000)
-    text = f"{counted(records, 'record')}, {counted(calls * len(models), 'call')} of models, "
+    text = f"{count_of(records, 'record')}, {count_of(calls * len(models), 'call')} of models, "
     return text + f"{tokens:,} thousand tokens, {cost}, where all are read"

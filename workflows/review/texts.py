@@ -10,7 +10,7 @@ from temporalio.exceptions import ActivityError
 
 from activities.contracts.evidence import EvidenceRef
 from activities.full_text_activity import FullTextActivities, ReadInFull, Way
-from activities.messages import counted
+from activities.messages import count_of
 from activities.review.steps import RecordsStep
 from activities.review_activity import ReviewActivities
 from workflows.review.pace import Pace
@@ -39,8 +39,8 @@ class FullTexts:
             await self.pace.wait_at(
                 "full_texts",
                 lambda: (
-                    f"{counted(len(state.missing_texts()), 'full text')} missing; an approval counts them as "
-                    "not retrieved"
+                    f"{count_of(len(state.missing_texts()), 'full text')} missing; an approval counts them "
+                    "as not retrieved"
                 ),
                 lambda: state.closed or not state.missing_texts(),
             )
@@ -51,7 +51,7 @@ class FullTexts:
         while numbers:
             batch, numbers = numbers[:FETCH_SIZE], numbers[FETCH_SIZE:]
             await self.pace.boundary()
-            self.pace.show("full texts", f"looks for {counted(len(batch), 'full text')}")
+            self.pace.show("full texts", f"looks for {count_of(len(batch), 'full text')}")
             records = await workflow.execute_activity_method(
                 ReviewActivities.look_up_records,
                 RecordsStep(run_id=self.pace.id, records=state.records, numbers=tuple(batch)),

@@ -103,7 +103,7 @@ class Cite:
         """Return it with the quotes of another one on the same works before its own."""
         pairs = zip(other.marks, self.marks, strict=True)
         quotes = [(mark.number, dict.fromkeys((*first.quotes, *mark.quotes))) for first, mark in pairs]
-        return Cite(tuple(Mark(number, tuple(each)) for number, each in quotes))
+        return Cite(tuple(Mark(number, tuple(group)) for number, group in quotes))
 
 
 Style: TypeAlias = Literal["plain", "bold", "said", "around", "source", "alert", "badge", "grade"]
@@ -149,14 +149,14 @@ Parts: TypeAlias = tuple[Part, ...]
 
 def with_works_once(parts: Iterable[Part]) -> Parts:
     """Show the works of sentences that follow each other on the same ones once, behind the last of them."""
-    made: list[Part] = []
+    result: list[Part] = []
     for part in parts:
-        before = made[-1] if made else None
+        before = result[-1] if result else None
         if isinstance(part, Sentence) and isinstance(before, Sentence) and part.cite.joins(before.cite):
-            made[-1] = replace(before, cite=Cite(()))
+            result[-1] = replace(before, cite=Cite(()))
             part = replace(part, cite=part.cite.joined(before.cite))
-        made.append(part)
-    return tuple(made)
+        result.append(part)
+    return tuple(result)
 
 
 def space_before(part: Part) -> str:
@@ -407,8 +407,8 @@ def listed_quotes(chapters: Sequence[Chapter]) -> tuple[Quote, ...]:
             quotes.setdefault((quote.number, quote.text), quote)
 
     def is_part(quote: Quote) -> bool:
-        others = (other for other in quotes.values() if other.number == quote.number and other is not quote)
-        return not quote.translation and any(quote.text in other.text for other in others)
+        group = (other for other in quotes.values() if other.number == quote.number and other is not quote)
+        return not quote.translation and any(quote.text in other.text for other in group)
 
     return tuple(quote for quote in quotes.values() if not is_part(quote))
 

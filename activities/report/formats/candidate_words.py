@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from activities.candidates.fields import FIELDS, STOPPED_TRIALS
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import Candidate, CandidateField, CandidateFieldName, FieldEntry
-from activities.messages import N_, _, day, listed, ngettext
+from activities.messages import N_, _, day, join_names, ngettext
 from activities.report.formats.blocks import (
     Block,
     Cell,
@@ -78,7 +78,7 @@ COLUMNS: tuple[CandidateFieldName, ...] = ("mechanism", "indications", "regulato
 
 def absence_note(field: CandidateField) -> str:
     if field.status == "unreachable":
-        sources = listed(map(source_title, field.silent))
+        sources = join_names(map(source_title, field.silent))
         return _("not found ({sources} could not be reached)").format(sources=sources)
     if field.status != "not_looked_up":
         return _(NOT_FOUND)

@@ -27,7 +27,7 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.effects import MEASURE_NAMES, Interval
 from activities.contracts.write import DraftClaim
-from activities.messages import N_, Plural, _, decimals, listed, ngettext, number, percent
+from activities.messages import N_, Plural, _, decimals, join_names, ngettext, number, percent
 from activities.report.formats.blocks import (
     Block,
     Bullets,
@@ -317,7 +317,7 @@ def _rests_on(conclusion: Conclusion, quotes: Quotes) -> str:
         return _("Leaving out any one study does not change the pooled result.")
     turned = pool.opposite != pool.reverse
     return _("Without {works} the pooled result would be {effect}: {direction}.").format(
-        works=listed(f"[{quotes.number(name)}]" for name in pool.left_out),
+        works=join_names(f"[{quotes.number(name)}]" for name in pool.left_out),
         effect=f"{pool.measure} {_interval(pool.without, pool)}",
         direction=direction_words(OTHER_SIDE.get(side, side) if turned else side),
     )
@@ -474,7 +474,7 @@ def _not_pooled(conclusion: Conclusion, quotes: Quotes) -> str:
     pool = conclusion.pooled
     names = [work.evidence_id for work in conclusion.works if pool and work.evidence_id not in pool.works]
     numbers = sorted(map(quotes.number, names))
-    works = listed(f"[{number}]" for number in numbers)
+    works = join_names(f"[{number}]" for number in numbers)
     return _("Not pooled for lack of usable figures: {works}.").format(works=works) if numbers else ""
 
 

@@ -141,11 +141,11 @@ def description(svg: str) -> str:
     return unescape(f"{match[1]}: {match[2]}") if match else ""
 
 
-def flow_figure(title: str, steps: Sequence[Step], *, drawn: bool = True) -> Figure:
+def flow_figure(title: str, steps: Sequence[Step], *, with_pictures: bool = True) -> Figure:
     """Draw a flow of records, which is a table where it cannot be drawn."""
     rows = [row for step in steps for row in (*step.rows, *step.aside)]
     words = "; ".join(f"{label}: {count}" for label, count in rows)
-    svg = drawing("steps", title, words, steps) if drawn else ""
+    svg = drawing("steps", title, words, steps) if with_pictures else ""
     return Figure(title, svg, table((N_("Step"), N_("Records")), ((n, number(c)) for n, c in rows), title))
 
 
@@ -257,11 +257,11 @@ def _ticks(measure: Measure, low: float, high: float) -> list[float]:
 # charts by name
 
 
-def pool_blocks(title: str, pool: Pool, *, drawn: bool = True) -> Iterator[Figure | Table]:
+def pool_blocks(title: str, pool: Pool, *, with_pictures: bool = True) -> Iterator[Figure | Table]:
     """Draw a pool, if its ratios have a place on the axis, and list its studies and its summaries."""
     chart = pool_panel(pool)
     marks = chart.marks if chart is not None else ()
-    if drawn and chart is not None:
+    if with_pictures and chart is not None:
         words = "; ".join(f"{mark.label} {mark.text}" for mark in marks)
         yield Figure("", drawing("effects", title, words, [chart]), words=title)
     weights = chain((percent(row.weight, 1) for row in pool.rows), repeat(""))
@@ -285,10 +285,10 @@ def chart_of(report: Report, name: str) -> Figure | None:
     return Figure(title, drawing("effects", title, f"{words}.", panels), table(head, rows, title))
 
 
-def effects_of(report: Report, *, drawn: bool) -> Iterator[Figure]:
+def effects_of(report: Report, *, with_pictures: bool) -> Iterator[Figure]:
     """Draw the effects by outcome for the page, which has their numbers beside them."""
     if chart := chart_of(report, "effects"):
-        yield replace(chart, table=None, svg=chart.svg if drawn else "")
+        yield replace(chart, table=None, svg=chart.svg if with_pictures else "")
 
 
 def _pool_panels(report: Report) -> Iterator[Panel | None]:

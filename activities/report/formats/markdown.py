@@ -25,7 +25,7 @@ NEW_LINE, LINE = "\n", "  \n"
 
 
 def markdown(report: Report) -> bytes:
-    return write(document(report, drawn=False))
+    return write(document(report, with_pictures=False))
 
 
 @in_its_language

@@ -92,9 +92,9 @@ DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
 
 @in_its_language
-def document(report: Report, *, drawn: bool = True) -> Document:
-    """Make the tree of the whole report. `drawn`: with pictures."""
-    return _Page(report, drawn=drawn).document()
+def document(report: Report, *, with_pictures: bool = True) -> Document:
+    """Make the tree of the whole report. `with_pictures`: figures are drawn."""
+    return _Page(report, with_pictures=with_pictures).document()
 
 
 def _text(text: str, kind: TextKind = "plain") -> Iterator[Text]:
@@ -118,9 +118,9 @@ def _introducing(block: Block, claim: Claim) -> Block:
 
 
 class _Page:
-    def __init__(self, report: Report, *, drawn: bool) -> None:
+    def __init__(self, report: Report, *, with_pictures: bool) -> None:
         self.report = report
-        self.drawn = drawn
+        self.with_pictures = with_pictures
         self.quotes = Quotes(report)
         self.judged = report.written_by == "model"
         self.concludes = concludes(report)
@@ -253,7 +253,7 @@ class _Page:
         report = self.report
         if report.length != "brief":
             for part in parts_of(report):
-                yield from part.chapters(report, self.quotes, drawn=self.drawn)
+                yield from part.chapters(report, self.quotes, with_pictures=self.with_pictures)
             yield Chapter("works", _(report.words.title), tuple(works_table(report, self.quotes)))
         yield Chapter("open", _("What is not shown"), tuple(bullets(words.limits(report))))
         disputes = tuple(bullets(map(words.dispute_line, report.disputes)))
@@ -327,11 +327,11 @@ class _Page:
         """List the sentences of texts that leave the report, each with its works and computations."""
         computed, rows = set[str](), list[Parts]()
         for claim in self.sent:
-            known = _(GENERAL) if claim.kind == "background" else ""
+            sign = _(GENERAL) if claim.kind == "background" else ""
             steps = "; ".join(words.steps([claim], computed))
-            parts = (self.quotes.cite(claim, claim.body), Run(known), Run(steps))
-            if shown := tuple(part for part in parts if part.text or (isinstance(part, Cite) and part.marks)):
-                rows.append((Run(in_quotes(shortened(clean(claim.text), REST_CHARS))), *shown))
+            parts = (self.quotes.cite(claim, claim.body), Run(sign), Run(steps))
+            if texts := tuple(part for part in parts if part.text or (isinstance(part, Cite) and part.marks)):
+                rows.append((Run(in_quotes(shortened(clean(claim.text), REST_CHARS))), *texts))
         if rows:
             yield Bullets(tuple(rows))
 
@@ -340,17 +340,17 @@ class _Page:
 
         Where all rows are general knowledge, the sign stands at the head of the table alone."""
         rows, head, claims = list[tuple[Cell, ...]](), tuple[str, ...](), [*claims]
-        known = [claim.kind == "background" and not claim.letter for claim in claims]
-        for claim, is_general in zip(claims, known, strict=True):
+        flags = [claim.kind == "background" and not claim.letter for claim in claims]
+        for claim, is_general in zip(claims, flags, strict=True):
             head = tuple(clean(name) for name, _ in claim.cells)
             label, *rest = (clean(field) for _, field in claim.cells)
             cite = Cite(()) if claim.letter else self.quotes.cite(claim, claim.text)
             (sentence,) = self._sentence(claim)
             row_head = Cell((replace(sentence, text=label, cite=Cite(())),))
-            sign = Run(GENERAL_SIGN) if is_general and not all(known) else cite
+            sign = Run(GENERAL_SIGN) if is_general and not all(flags) else cite
             style: Style = "bold" if claim.strong else "plain"
             rows.append((row_head, *(cell(field, style) for field in rest), Cell((sign,))))
-        head = (f"{head[0]}{GENERAL_SIGN}", *head[1:]) if all(known) else head
+        head = (f"{head[0]}{GENERAL_SIGN}", *head[1:]) if all(flags) else head
         titles, fields = trim((*head, _("Source")), rows)
         return Table(titles, fields, wide=len(titles) > WIDE)
 
@@ -435,7 +435,7 @@ class _Page:
     def _rows(self) -> Iterator[Block]:
         report, method = self.report, self.report.methodology
         if report.words.graded:
-            yield figures.flow_figure(_(FLOW), figures.flow(report), drawn=self.drawn)
+            yield figures.flow_figure(_(FLOW), figures.flow(report), with_pictures=self.with_pictures)
         reasons = {work.evidence_id: clean(work.reason) for work in report.judgements}
         works = [
             (w.title or w.evidence_id, w.evidence_id, words.unused(w, reasons.get(w.evidence_id, "")))

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from activities.contracts.errors import install
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Grade, Statement
 from activities.contracts.stop_reasons import STOPS
-from activities.messages import N_, Plural, _, day, listed, ngettext, number
+from activities.messages import N_, Plural, _, day, join_names, ngettext, number
 from activities.report.formats.text import clean, in_quotes, with_full_stop
 
 TEXT = "text"
@@ -141,7 +141,7 @@ class _Values(dict[str, str]):
             return VALUES[name](self._statement)
         value = self._statement.values[name]
         if isinstance(value, tuple):
-            return listed(map(clean, value))
+            return join_names(map(clean, value))
         return number(value) if isinstance(value, int) else _(clean(str(value)))
 
 
@@ -185,8 +185,8 @@ VALUES: Mapping[str, Callable[[Statement], str]] = {
     "source": lambda s: source_title(s.text("source")),
     "why": lambda s: _(STATUSES.get(s.text("status"), s.text("status"))),
     "note": _note,
-    "titles": lambda s: listed(in_quotes(title) for title in s.texts("titles")),
-    "fields": lambda s: listed(name.replace("_", " ") for name in s.texts("fields")),
+    "titles": lambda s: join_names(in_quotes(title) for title in s.texts("titles")),
+    "fields": lambda s: join_names(name.replace("_", " ") for name in s.texts("fields")),
     "share": lambda s: "all" if s.number("items") == s.number("of") else "some",
     "shown_in": lambda s: s.text("step"),
     "how": lambda _s: install("analysis"),
@@ -213,7 +213,7 @@ def _words_absent(s: Statement) -> str:
             "{words} do not occur in what was read of the documents searched ({count}).",
             len(words),
         )
-    text = text.format(words=listed(words), count=number(s.number("documents")))
+    text = text.format(words=join_names(words), count=number(s.number("documents")))
     template = _("Another name for {word} that does occur: {names}.")
     pairs = zip(words, s.texts("instead"), strict=True)
     return " ".join((text, *(template.format(word=word, names=names) for word, names in pairs if names)))
@@ -241,7 +241,7 @@ def _of_judgements(s: Statement) -> str:
     text += "" if works == 1 else how
     sides = {name: s.number(name) for name in SIDES if s.number(name)}
     if sum(sides.values()) > 1:
-        text += "; " + listed(
+        text += "; " + join_names(
             ngettext(SIDES[name].one, SIDES[name].many, count).format(count=number(count))
             for name, count in sides.items()
         )
@@ -296,7 +296,7 @@ def _revised_version(s: Statement) -> str:
 def _steps_without_model(s: Statement) -> str:
     if "steps" not in s.values:
         return _("Some steps were done without a language model, by ranking and quoting sentences.")
-    steps = listed(map(_step_name, s.texts("steps")))
+    steps = join_names(map(_step_name, s.texts("steps")))
     text = _("Done without a language model, by ranking and quoting sentences: {steps}.")
     return text.format(steps=steps)
 

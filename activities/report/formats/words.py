@@ -20,7 +20,7 @@ from activities.messages import (
     day,
     decimals,
     dollars,
-    listed,
+    join_names,
     moment,
     ngettext,
     number,
@@ -180,7 +180,7 @@ def checks(report: Report) -> str:
         (repeats, N_("repeated")),
     )
     how, refusals = (
-        listed(f"{number(count)} {_(text)}" for count, text in counts if count > 0)
+        join_names(f"{number(count)} {_(text)}" for count, text in counts if count > 0)
         for counts in (ways, losses)
     )
     parts = (
@@ -191,14 +191,14 @@ def checks(report: Report) -> str:
     return " ".join(filter(None, parts))
 
 
-def vigilance(read: Vigilance) -> str:
+def vigilance(row: Vigilance) -> str:
     """State how well the second reader read; empty where nothing was planted."""
     text = _(
         "In a test, the second reader found {noticed} of {planted} planted errors and wrongly refused "
         "{refused} of {true} true sentences."
     )
-    numbers = {"noticed": read.noticed, "planted": read.planted, "refused": read.refused, "true": read.true}
-    return text.format(**numbers) if read.planted else ""
+    numbers = {"noticed": row.noticed, "planted": row.planted, "refused": row.refused, "true": row.true}
+    return text.format(**numbers) if row.planted else ""
 
 
 def heading(section: ReportSection) -> str:

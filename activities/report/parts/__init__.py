@@ -78,8 +78,8 @@ class ReportPart:
         """Return the given value with sentences in other words, by id."""
         raise NotImplementedError
 
-    def chapters(self, report: Report, quotes: "Quotes", *, drawn: bool) -> Iterable["Chapter"]:
-        """Yield the chapters of the part. `drawn`: with pictures."""
+    def chapters(self, report: Report, quotes: "Quotes", *, with_pictures: bool) -> Iterable["Chapter"]:
+        """Yield the chapters of the part. `with_pictures`: figures are drawn."""
         return ()
 
     def problems(

@@ -50,10 +50,10 @@ class AnalysisReport(ReportPart):
     ) -> object:
         return with_text(data) if isinstance(data, Analysis) else None
 
-    def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
-        chapter_blocks = (*blocks(report, quotes, drawn=drawn),)
+    def chapters(self, report: Report, quotes: Quotes, *, with_pictures: bool) -> Iterable[Chapter]:
+        chapter_blocks = (*blocks(report, quotes, with_pictures=with_pictures),)
         if not CONCLUSIONS.of_report(report):
-            chapter_blocks += (*effects_of(report, drawn=drawn),)
+            chapter_blocks += (*effects_of(report, with_pictures=with_pictures),)
         yield Chapter("statistics", _(TITLE), chapter_blocks)
 
     def files(self, report: Report) -> Mapping[str, bytes]:
@@ -73,7 +73,7 @@ EXPECTED: Mapping[Expected, str] = {
 }
 
 
-def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
+def blocks(report: Report, quotes: Quotes, *, with_pictures: bool) -> Iterator[Block]:
     """Verdict, findings, a forest plot with its numbers, what was not pooled, the program."""
     analysis = ANALYSIS.of_report(report)
     if analysis is None:
@@ -83,7 +83,7 @@ def blocks(report: Report, quotes: Quotes, *, drawn: bool) -> Iterator[Block]:
     for pool in analysis.pools:
         title = clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}")
         yield Heading(title)
-        yield from figures.pool_blocks(title, pool, drawn=drawn)
+        yield from figures.pool_blocks(title, pool, with_pictures=with_pictures)
     if analysis.not_pooled:
         yield Heading(_(LISTED_TITLE))
         yield Bullets(tuple(_effect_parts(row, quotes) for row in analysis.not_pooled))

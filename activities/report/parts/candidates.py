@@ -125,7 +125,7 @@ class CandidatesReport(ReportPart):
     def quotes(self, report: Report) -> Iterable[Support]:
         return (quote for candidate in CANDIDATES.of_report(report) for quote in candidate.quotes)
 
-    def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
+    def chapters(self, report: Report, quotes: Quotes, *, with_pictures: bool) -> Iterable[Chapter]:
         yield Chapter("candidates", _("Candidates"), (*candidate_words.blocks(report, quotes),))
 
     def problems(
@@ -228,7 +228,7 @@ def page(
         if stated and stated not in CODES and attribute in basis and not (entries[name] or looked_up):
             entries[name] = [_entry(basis[attribute], stated, code="stated")]
     fields = {
-        name: _field(name, by_name.get(name), entries[name], read=by_model and about.read)
+        name: _field(name, by_name.get(name), entries[name], is_read=by_model and about.read)
         for name, about in FIELDS.items()
     }
     return candidate.replace(fields=tuple(fields.values()), looked_up="")
@@ -271,7 +271,7 @@ def _field(
     field: CandidateField | None,
     stated_entries: Iterable[FieldEntry],
     *,
-    read: bool,
+    is_read: bool,
 ) -> CandidateField:
     """Put entries of cited items before those that were looked up, each once."""
     looked_up = [e for e in field.entries if not e.evidence_id and e.source != VOCABULARY] if field else []
@@ -283,12 +283,12 @@ def _field(
     silent_sources = field.silent if field else ()
     if entries:
         return CandidateField(
-            name=name, status="found", entries=tuple(entries), silent=silent_sources, read=read
+            name=name, status="found", entries=tuple(entries), silent=silent_sources, read=is_read
         )
     if name in ("literature_for", "literature_against"):
         return CandidateField(name=name, status="not_found")
     status = field.status if field and field.status != "found" else "not_looked_up"
-    return CandidateField(name=name, status=status, silent=silent_sources, read=read)
+    return CandidateField(name=name, status=status, silent=silent_sources, read=is_read)
 
 
 def unique_entries(entries: Iterable[FieldEntry]) -> list[FieldEntry]:

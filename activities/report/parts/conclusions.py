@@ -70,10 +70,10 @@ class ConclusionsReport(ReportPart):
         wordings = {name.removeprefix(MARK): text for name, text in texts.items() if name.startswith(MARK)}
         return appraisal.replace(worded={**appraisal.worded, **wordings})
 
-    def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
+    def chapters(self, report: Report, quotes: Quotes, *, with_pictures: bool) -> Iterable[Chapter]:
         blocks = (*conclusion_words.blocks(report, quotes),)
         if blocks:
-            blocks += (*effects_of(report, drawn=drawn),)
+            blocks += (*effects_of(report, with_pictures=with_pictures),)
         yield Chapter("conclusions", _(conclusion_words.TITLE), blocks)
 
     def problems(

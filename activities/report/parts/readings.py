@@ -16,7 +16,7 @@ TITLE = N_("How the question was understood")
 class ReadingsReport(ReportPart):
     """Lists the readings of the question."""
 
-    def chapters(self, report: Report, quotes: Quotes, *, drawn: bool) -> Iterable[Chapter]:
+    def chapters(self, report: Report, quotes: Quotes, *, with_pictures: bool) -> Iterable[Chapter]:
         if readings := READINGS.of_report(report):
             yield Chapter("readings", _(TITLE), tuple(bullets(clean(reading.text) for reading in readings)))
 

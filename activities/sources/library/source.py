@@ -10,7 +10,7 @@ from activities.contracts.errors import Unavailable
 from activities.contracts.evidence import AbsentWord, Evidence, Provenance, Query, SourceInfo
 from activities.documents.readers import Stop, Stopped, readers
 from activities.logs import log
-from activities.messages import counted
+from activities.messages import count_of
 from activities.processes import one_blas_thread
 from activities.settings import Settings
 from activities.sources import names
@@ -141,5 +141,5 @@ class LibrarySource:
 def _unread_note(names: Sequence[str]) -> str:
     """Name the files or records that could not be read; the worker's log has the reasons."""
     remainder = f" and {len(names) - 3} more" if len(names) > 3 else ""
-    count = counted(len(names), "file or record", "files or records")
+    count = count_of(len(names), "file or record", "files or records")
     return f"{count} of the library could not be read, or only in part: {', '.join(names[:3])}{remainder}"

@@ -104,7 +104,7 @@ def squeezed(text: str) -> str:
 def test_every_format_says_all_that_the_tree_of_a_report_has(name: str, report: Report) -> None:
     """So that what is printed, and in which order, need be asked of one format alone."""
     report = report.replace(length="full")
-    made, shown = document(report, drawn=name != "md"), squeezed(words_of(report, name))
+    made, shown = document(report, with_pictures=name != "md"), squeezed(words_of(report, name))
     chapters = made.chapters if name == "html" else tuple(on_paper(made))
     said = [*texts((made.title, made.head, chapters), drawn=name != "md")]
     assert len(said) > 30

@@ -318,7 +318,9 @@ def test_a_record_whose_text_was_not_retrieved_is_not_listed_as_included() -> No
 def test_the_interval_of_a_conclusion_stands_in_its_forest_plot() -> None:
     (synthesis,) = findings().syntheses
     assert synthesis.pool is not None
-    (plot,) = (block for block in pool_blocks("", synthesis.pool, drawn=False) if isinstance(block, Table))
+    (plot,) = (
+        block for block in pool_blocks("", synthesis.pool, with_pictures=False) if isinstance(block, Table)
+    )
     rows = {row[0].text: row[1].text for row in plot.rows}
     assert rows["Random effects"] == interval_text(synthesis.pool.random)
     drawn = pool_panel(synthesis.pool)
