@@ -317,7 +317,7 @@ class RunContext:
 
 
 class RunPart:
-    """A part of one run, which reaches the others through the run."""
+    """An object that a run holds, and that reaches the others through the run (`RunParts`)."""
 
     def __init__(self, run: "RunParts") -> None:
         self.run, self.context = run, run.context

@@ -18,7 +18,7 @@ from activities.contracts.stop_reasons import STOPS, StopReason
 from workflows.context import ModeTraits, RunContext, RunPart
 from workflows.events import EventLog
 from workflows.gates import Gates
-from workflows.parts.rows import Parts
+from workflows.parts.rows import OptionalParts
 from workflows.rules.stopping import LastStep, NextStep, decide_next
 from workflows.sections.child import ParentLink
 from workflows.state import RunState
@@ -51,7 +51,7 @@ class RunParts:
         self.gates = Gates(self)
         self.parent = ParentLink(self)
         self.models = ModelSteps(self)
-        self.parts = Parts(self)
+        self.parts = OptionalParts(self)
         self.preparation = Preparation(self)
         self.searches = SearchSteps(self)
         self.judging = JudgeSteps(self)

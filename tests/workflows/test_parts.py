@@ -15,7 +15,7 @@ from activities.report.parts import part_of
 from tests.workflows.conftest import Stage, a_request
 from workflows.part_state import AnalysisState, CandidatesState
 from workflows.parts import rows
-from workflows.parts.rows import PARTS, Part
+from workflows.parts.rows import PARTS, OptionalPart
 from workflows.state import RunState
 
 WORKER = "import sys, worker.build, worker.resources, workflows.modes as m; m.workflow_classes()"
@@ -31,8 +31,10 @@ OF_RUNS = {"workflows.parts.rows"}
 @pytest.mark.parametrize("name", PARTS)
 def test_a_part_acts_at_the_stages_that_its_row_names_and_at_no_other(name: str) -> None:
     made = importlib.import_module(f"workflows.parts.{name}").PART
-    assert issubclass(made, Part)
-    acts = {stage for stage in get_args(rows.Stage) if getattr(made, stage) is not getattr(Part, stage)}
+    assert issubclass(made, OptionalPart)
+    acts = {
+        stage for stage in get_args(rows.Stage) if getattr(made, stage) is not getattr(OptionalPart, stage)
+    }
     assert acts == set(PARTS[name].acts)
 
 
@@ -40,7 +42,7 @@ def test_a_part_acts_at_the_stages_that_its_row_names_and_at_no_other(name: str)
 def test_a_part_keeps_its_state_under_its_name_and_publishes_what_its_row_says(name: str) -> None:
     row, made = PARTS[name], importlib.import_module(f"workflows.parts.{name}").PART
     assert row.state is None or row.state.name == name
-    assert bool(row.value) == (made.published_value is not Part.published_value)
+    assert bool(row.value) == (made.published_value is not OptionalPart.published_value)
     if row.value:
         shown = part_of(row.value)
         assert (shown.name, part_data(row.value).name) == (row.value, row.value)

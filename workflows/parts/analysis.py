@@ -15,12 +15,12 @@ from activities.contracts.judge import Table
 from activities.messages import plural
 from activities.role_steps import WRITE_PROGRAM
 from workflows.part_state import AnalysisState, TableState
-from workflows.parts.rows import Part
+from workflows.parts.rows import OptionalPart
 from workflows.steps import policy
 from workflows.steps.policy import reason_of
 
 
-class AnalysisPart(Part):
+class AnalysisPart(OptionalPart):
     """Analyses the effects of a run."""
 
     def published_value(self, cited_ids: Collection[str]) -> object:

@@ -23,7 +23,7 @@ from activities.messages import plural
 from activities.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY, RoleStep
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from workflows.part_state import CandidatesState
-from workflows.parts.rows import Part
+from workflows.parts.rows import OptionalPart
 from workflows.rules.payload_limits import input_refs
 from workflows.rules.stopping import judged_end
 from workflows.steps import policy
@@ -31,7 +31,7 @@ from workflows.steps.ordering import until_finished
 from workflows.steps.policy import reason_of, run_all
 
 
-class CandidatesPart(Part):
+class CandidatesPart(OptionalPart):
     """Names candidates with their mechanisms, looks them up, and lets a reviewer choose among them."""
 
     @property

@@ -7,11 +7,11 @@ from activities.contracts.prepare import Imported
 from activities.messages import plural
 from activities.role_steps import CLARIFY
 from workflows.part_state import ClarificationState
-from workflows.parts.rows import Part
+from workflows.parts.rows import OptionalPart
 from workflows.steps.policy import OutOfBudget
 
 
-class ClarificationPart(Part):
+class ClarificationPart(OptionalPart):
     """Asks back what the question leaves open."""
 
     def published_value(self, cited_ids: Collection[str]) -> object:

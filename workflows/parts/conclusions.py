@@ -13,12 +13,12 @@ from activities.role_steps import APPRAISE
 from activities.roles.allowances import MAX_APPRAISED
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import ConclusionsState
-from workflows.parts.rows import Part
+from workflows.parts.rows import OptionalPart
 from workflows.rules.payload_limits import input_refs
 from workflows.steps.writing import JUDGEMENTS_ROOM
 
 
-class ConclusionsPart(Part):
+class ConclusionsPart(OptionalPart):
     """Reads the effects of works on the outcomes of the question."""
 
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:

@@ -9,13 +9,13 @@ from activities.contracts.prepare import Continued, Imported
 from activities.follow_up_activity import FollowUpActivities
 from activities.messages import plural
 from workflows.part_state import DialogueState
-from workflows.parts.rows import Part
+from workflows.parts.rows import OptionalPart
 from workflows.rules.dedup import merge
 from workflows.steps import policy
 from workflows.steps.policy import reason_of
 
 
-class DialoguePart(Part):
+class DialoguePart(OptionalPart):
     """Imports the evidence of the earlier run."""
 
     def published_value(self, cited_ids: Collection[str]) -> object:

@@ -13,7 +13,7 @@ from activities.full_text_activity import FullTextActivities, FullTexts, ReadInF
 from activities.messages import plural
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import FullTextsState
-from workflows.parts.rows import Part
+from workflows.parts.rows import OptionalPart
 from workflows.steps import policy
 from workflows.steps.policy import reason_of
 
@@ -21,7 +21,7 @@ MIN_SECONDS = 60.0
 """Time left for research below which nothing is read in full."""
 
 
-class FullTextsPart(Part):
+class FullTextsPart(OptionalPart):
     """Reads works in full."""
 
     async def before_draft(self, use_model: bool) -> None:

@@ -6,7 +6,7 @@ from temporalio.exceptions import ActivityError
 from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
 from activities.role_steps import ASK_OWN_ROLE
 from workflows.part_state import CandidatesState, GraphState
-from workflows.parts.rows import Part
+from workflows.parts.rows import OptionalPart
 from workflows.rules.payload_limits import input_refs
 from workflows.steps import policy
 from workflows.steps.policy import reason_of
@@ -15,7 +15,7 @@ MAX_WORKS = 30
 """Works that a step is given: those that rank first."""
 
 
-class OwnStepsPart(Part):
+class OwnStepsPart(OptionalPart):
     """Executes steps by the names of their entry points and applies what they answer to the state."""
 
     async def ask_role(self, name: str, prompt: str = "") -> str:

@@ -42,11 +42,11 @@ Stage = Literal[
     "beside_writing",
     "before_publishing",
 ]
-"""When a part may act; each is a method of `Part`."""
+"""When a part may act; each is a method of `OptionalPart`."""
 
 
-class Part(RunPart):
-    """A part of one run. A subclass implements the stages that its row in `PARTS` names."""
+class OptionalPart(RunPart):
+    """A part that a run may ask for. A subclass implements the stages that its row in `PARTS` names."""
 
     async def after_judging(self, use_model: bool) -> None:
         """Act after each judgement of a loop."""
@@ -148,21 +148,21 @@ PARTS: Mapping[str, PartRow] = {
 }
 
 
-class Parts(RunPart):
+class OptionalParts(RunPart):
     """The parts that a run asks for."""
 
     def __init__(self, run: "RunParts") -> None:
         super().__init__(run)
-        self._loaded: dict[str, Part] = {}
+        self._loaded: dict[str, OptionalPart] = {}
 
-    def load(self, name: str) -> Part:
+    def load(self, name: str) -> OptionalPart:
         """Return a part of the run, imported on first use."""
         if name not in self._loaded:
             module = importlib.import_module(f"workflows.parts.{name}")
             self._loaded[name] = module.PART(self.run)
         return self._loaded[name]
 
-    def active(self, stage: Stage | None = None) -> Iterator[Part]:
+    def active(self, stage: Stage | None = None) -> Iterator[OptionalPart]:
         """Yield the parts that the run asks for, of those that act at a stage where it is named.
 
         None before the run is prepared.

@@ -11,12 +11,12 @@ from activities.role_steps import EXTRACT
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import AnalysisState, TableState
-from workflows.parts.rows import Part
+from workflows.parts.rows import OptionalPart
 from workflows.rules.payload_limits import input_refs
 from workflows.steps.policy import run_all
 
 
-class TablePart(Part):
+class TablePart(OptionalPart):
     """Fills the table of works."""
 
     def beside_writing(self, use_model: bool) -> Iterable[Awaitable[None]]:

@@ -39,6 +39,77 @@ minutes, of which most are shorter, a run idles for a minute at most."""
 class ModelSteps(RunPart):
     """Executes the steps that ask a language model, and charges them to the budget."""
 
+    async def execute(self, kind: RoleStep[I, O], step: I, *, use_model: bool = True) -> O:
+        """Execute one step, reserved before and settled after.
+
+        Without budget or time it raises OutOfBudget, or, when it `writes`, continues without a model. A model
+        that cannot answer is replaced by the extractive back end, and that by the default; without a default
+        (the judge) it raises StepFailed. `use_model=False` calls no model at all.
+        """
+        if kind.has_default and kind.idle(step):
+            return kind.default(step)
+        choice = self.choice(kind.role)
+        is_free = not use_model or not self.is_paid(kind.role)
+        is_free = is_free or (choice in self.state.models.unusable and kind.has_default)
+        if is_free or (kind.writes and self._too_late_to_write()):
+            return await self._answer_by_code(kind, step)
+        waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
+        while True:
+            await self.run.gates.checkpoint()
+            number, allowance = await self._reserve(kind, step)
+            if number is None and not kind.writes:
+                raise OutOfBudget(self.refusal(kind.role) or "token_budget_exceeded")
+            if number is None:
+                self.events.add_limitation("written_without_model", used_up="budget")
+                return await self._answer_by_code(kind, step)
+            try:
+                answer = await self._call_model(kind, step, number, allowance)
+            except StepFailed as failure:
+                if failure.category in TEMPORARY and await self._wait_for_model(next(waits)):
+                    continue
+                return await self._replace_model(kind, step, failure)
+            self.state.models.down = False
+            return self._accept(kind.role, answer)
+
+    async def execute_once(self, kind: RoleStep[I, O], step: I) -> O | None:
+        """Execute a step that the report can do without; None where budget, time or model do not serve.
+
+        It is asked once, with its full allowance, and code does not take its place.
+        """
+        await self.run.gates.checkpoint()
+        if not self.is_paid(kind.role) or self._is_late():
+            return None
+        allowance = allowance_for(kind.role, self.choice(kind.role), step)
+        number = self.context.budget.reserve(kind.role, allowance, self.price(kind.role), kind.writes)
+        if number is None:
+            return None
+        try:
+            return self._accept(kind.role, await self._call_model(kind, step, number, allowance))
+        except StepFailed as failed:
+            name, about = kind.role.replace("_", " "), {"kind": "model_failed", "role": kind.role}
+            self.events.emit("error", f"{name}: {failed}", **about, category=failed.category)
+            return None
+
+    async def execute_by_code(self, kind: RoleStep[I, O], step: I) -> O:
+        """Return a step that its mode leaves to code.
+
+        No model is asked, and the report does not name the extractive back end for it.
+        """
+        return await self._answer_by_code(kind, step, record_model=False)
+
+    async def pause_for(self, seconds: float, reason: str) -> bool:
+        """Wait; return False when a reviewer's request to finish ended the wait early."""
+        people = self.state.people
+        try:
+            await workflow.wait_condition(
+                lambda: people.finish, timeout=timedelta(seconds=seconds), timeout_summary=reason
+            )
+        except TimeoutError:
+            return True
+        return False
+
+    # models, and what the budget has for them
+
     def choice(self, role: Role) -> ModelChoice:
         return choice_of(self.context.prepared, role)
 
@@ -100,76 +171,7 @@ class ModelSteps(RunPart):
         share = sum(usage.tokens for usage in usages.values()) / allowed_tokens if allowed_tokens else None
         return expected_allowance(self.allowance(role), by_role.get(role), share)
 
-    # executing a step
-
-    async def execute(self, kind: RoleStep[I, O], step: I, *, use_model: bool = True) -> O:
-        """Execute one step, reserved before and settled after.
-
-        Without budget or time it raises OutOfBudget, or, when it `writes`, continues without a model. A model
-        that cannot answer is replaced by the extractive back end, and that by the default; without a default
-        (the judge) it raises StepFailed. `use_model=False` calls no model at all.
-        """
-        if kind.has_default and kind.idle(step):
-            return kind.default(step)
-        choice = self.choice(kind.role)
-        is_free = not use_model or not self.is_paid(kind.role)
-        is_free = is_free or (choice in self.state.models.unusable and kind.has_default)
-        if is_free or (kind.writes and self._too_late_to_write()):
-            return await self._answer_by_code(kind, step)
-        waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
-        while True:
-            await self.run.gates.checkpoint()
-            number, allowance = await self._reserve(kind, step)
-            if number is None and not kind.writes:
-                raise OutOfBudget(self.refusal(kind.role) or "token_budget_exceeded")
-            if number is None:
-                self.events.add_limitation("written_without_model", used_up="budget")
-                return await self._answer_by_code(kind, step)
-            try:
-                answer = await self._call_model(kind, step, number, allowance)
-            except StepFailed as failure:
-                if failure.category in TEMPORARY and await self._wait_for_model(next(waits)):
-                    continue
-                return await self._replace_model(kind, step, failure)
-            self.state.models.down = False
-            return self._accept(kind.role, answer)
-
-    async def attempt(self, kind: RoleStep[I, O], step: I) -> O | None:
-        """Execute a step that the report can do without; None where budget, time or model do not serve.
-
-        It is asked once, with its full allowance, and code does not take its place.
-        """
-        await self.run.gates.checkpoint()
-        if not self.is_paid(kind.role) or self._is_late():
-            return None
-        allowance = allowance_for(kind.role, self.choice(kind.role), step)
-        number = self.context.budget.reserve(kind.role, allowance, self.price(kind.role), kind.writes)
-        if number is None:
-            return None
-        try:
-            return self._accept(kind.role, await self._call_model(kind, step, number, allowance))
-        except StepFailed as failed:
-            name, about = kind.role.replace("_", " "), {"kind": "model_failed", "role": kind.role}
-            self.events.emit("error", f"{name}: {failed}", **about, category=failed.category)
-            return None
-
-    async def execute_by_code(self, kind: RoleStep[I, O], step: I) -> O:
-        """Return a step that its mode leaves to code.
-
-        No model is asked, and the report does not name the extractive back end for it.
-        """
-        return await self._answer_by_code(kind, step, record_model=False)
-
-    async def pause_for(self, seconds: float, reason: str) -> bool:
-        """Wait; return False when a reviewer's request to finish ended the wait early."""
-        people = self.state.people
-        try:
-            await workflow.wait_condition(
-                lambda: people.finish, timeout=timedelta(seconds=seconds), timeout_summary=reason
-            )
-        except TimeoutError:
-            return True
-        return False
+    # one call
 
     def _too_late_to_write(self) -> bool:
         """Tell whether the time limit leaves no room for another paid call; adds the limitation."""
@@ -249,7 +251,7 @@ class ModelSteps(RunPart):
             prompt=step.prompt or context.prompts.get(kind.role, ""),
         )
 
-        async def attempt() -> "StepAnswer[O]":
+        async def ask() -> "StepAnswer[O]":
             now = context.now()
             remaining = context.budget.remaining_seconds(now) if writing else context.research_seconds()
             answer: StepAnswer[O] = await workflow.execute_activity(
@@ -265,7 +267,7 @@ class ModelSteps(RunPart):
             )
             return answer
 
-        return await retry_on_worker_loss(attempt)
+        return await retry_on_worker_loss(ask)
 
     async def _answer_by_code(self, kind: RoleStep[I, O], step: I, *, record_model: bool = True) -> O:
         """Return the step without a language model.

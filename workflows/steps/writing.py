@@ -136,7 +136,7 @@ class WritingSteps(RunPart):
             refused=(*draft.refused, *within(refused_rows, REFUSED_ROOM)),
             works_room=draft.works_room,
         )
-        if (answer := await self.models.attempt(WRITE, revise_step)) is None:
+        if (answer := await self.models.execute_once(WRITE, revise_step)) is None:
             return draft
         revised = verdicts.with_old_verdicts(first, draft, with_ids(step.section_id, answer))
         return verdicts.better_draft(draft, await self._read_draft(step, revised, ""))
@@ -214,7 +214,7 @@ class WritingSteps(RunPart):
         rewordings = await self.models.execute(WRITE, step)
         for place, (name, draft) in enumerate(drafts.items()):
             share = rewordings if not place else rewordings.replace(translations=())
-            self._keep(name, with_ids(name, verdicts.with_rewordings(draft, share)))
+            self._set_draft(name, with_ids(name, verdicts.with_rewordings(draft, share)))
 
     async def _read_open(self, names: Sequence[str]) -> None:
         """Ask the second reader about all that is open still: second wordings and sentences of the editor."""
@@ -236,7 +236,7 @@ class WritingSteps(RunPart):
         )
         reading = await self._read(check)
         for place, (name, draft) in enumerate(drafts.items()):
-            self._keep(name, verdicts.with_verdicts(draft, reading, is_counted=not place))
+            self._set_draft(name, verdicts.with_verdicts(draft, reading, is_counted=not place))
         if state.draft.edited is not None:
             state.draft.edited = state.draft.edited.changed(verdicts.by_verdict(reading))
 
@@ -251,7 +251,7 @@ class WritingSteps(RunPart):
     def _drafts(self, names: Sequence[str]) -> dict[str, SectionDraft]:
         return {name: self.state.draft.sections[name].draft for name in names}
 
-    def _keep(self, name: str, draft: SectionDraft) -> None:
+    def _set_draft(self, name: str, draft: SectionDraft) -> None:
         drafts = self.state.draft.sections
         drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
@@ -272,7 +272,7 @@ class WritingSteps(RunPart):
     # the editor
 
     async def edit(self, sections: Sequence[PlannedSection]) -> None:
-        """One pass over all that stands: title, summary, mechanism, transitions, repetition."""
+        """Edit all that stands in one pass: title, summary, mechanism, transitions, repetition."""
         state = self.state
         parts = {planned.section.id: draft_claims(planned.draft) for planned in sections}
         claims = {name: section_claims for name, (_, section_claims) in parts.items() if section_claims}
