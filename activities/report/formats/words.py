@@ -71,7 +71,7 @@ ACTIONS: Mapping[Action, str] = {
 }
 
 
-PLACE = re.compile(r"\[[^\[\]]*\w[^\[\]]*\]")
+PLACE = re.compile(r"\[[^\[\]\w]*+\w[^\[\]]*+\]")
 """What the sender of a text has to fill in: `[date]`."""
 MOST_IN_VAIN = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
