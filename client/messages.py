@@ -46,7 +46,7 @@ class Verb:
     """Group of the help that lists its command; empty: another command sends it."""
     positional: tuple[str, ...] = ()
     """The fields that the command takes as arguments, in order; the last one takes all words that follow."""
-    shows: str = ""
+    progress_field: str = ""
     """Field of `Progress` that the command prints when it is called with nothing to send."""
     scope: Literal["ask", "decide"] = "decide"
     """Scope that sends it over HTTP: `ask` buys answers of a model."""
@@ -54,7 +54,7 @@ class Verb:
     """The label of its form on the page of a run; empty: a button, a gate or a sentence has it there."""
     check: Callable[[Any], None] | None = None
     """Raises BadInput for content that no run could take."""
-    more: str = ""
+    details: str = ""
     """The rest of the command's help."""
 
     @property
@@ -177,7 +177,7 @@ MESSAGES: Mapping[str, Verb] = {
             group=READS,
             positional=("text",),
             scope="ask",
-            more="The evidence that the run has answers, with quotes, by the checks of every report, in "
+            details="The evidence that the run has answers, with quotes, by the checks of every report, in "
             "one or two calls of a model; a sentence of the report is named by its id (s2.3) or its "
             "number. Exit code 4 when this evidence does not say it.",
         ),
@@ -190,7 +190,7 @@ MESSAGES: Mapping[str, Verb] = {
             group=READS,
             positional=("text",),
             scope="ask",
-            more="Shorter, without a section, for a general reader, with a work that you name by its "
+            details="Shorter, without a section, for a general reader, with a work that you name by its "
             "PMID, DOI or registry number. A version is made beside the report, in at most three "
             "calls of a model. What you did not touch stays letter by letter; what is new or "
             "reworded is checked as all was. Exit code 4 when nothing changes.",
@@ -204,7 +204,7 @@ MESSAGES: Mapping[str, Verb] = {
             group=READS,
             positional=("sentence", "text"),
             scope="ask",
-            more="`determinator report RUN --ids` prints the ids of the sentences, as s2.3. A second "
+            details="`determinator report RUN --ids` prints the ids of the sentences, as s2.3. A second "
             "reader reads its works again. The report shows both, and the sentence stays as it is "
             "until somebody decides: `determinator approve RUN --dispute ID` takes it out, `reject` "
             "keeps it.",
@@ -240,7 +240,7 @@ MESSAGES: Mapping[str, Verb] = {
             "client.run:Names",
             lambda names: f"keeps {', '.join(names) or 'none'}",
             WAITS,
-            shows="candidates",
+            progress_field="candidates",
         ),
         Verb(
             "answer",
@@ -251,8 +251,8 @@ MESSAGES: Mapping[str, Verb] = {
             reply="searches what you mean",
             group=WAITS,
             positional=("answers",),
-            shows="readings",
-            more='One answer a question, in their order; "" leaves what it assumes. Without an answer '
+            progress_field="readings",
+            details='One answer a question, in their order; "" leaves what it assumes. Without an answer '
             "the questions are printed; `approve` accepts all that it assumes.",
         ),
         Verb(

@@ -73,7 +73,7 @@ class PrismaCounts(Frozen):
     def add_up(self, unique: int, screened: int, included: int) -> "PrismaCounts":
         """Return the counts of a report that cites `included` works, such that they add up.
 
-        `different`: works that the run still holds, which may be fewer than it found.
+        `unique`: works that the run still holds, which may be fewer than it found.
         """
         screened = max(screened, included)
         unique = max(unique, self.identified - self.duplicates, screened)

@@ -58,7 +58,7 @@ class CheckedBearer:
 def check_sums(names: Iterable[str], read_file: Callable[[str], bytes | None]) -> list[str]:
     """Name files that are not as they were exported, or were not exported.
 
-    `names`: of all files; `read`: a file by its name, None for one that is not there.
+    `names`: of all files; `read_file`: a file by its name, None for one that is not there.
     """
     sums = read_file(SUMS)
     if sums is None:

@@ -41,7 +41,7 @@ def apply_change(
 ) -> PublishInput:
     """Apply an instruction to what a report is published from.
 
-    `draft`: what was written for it; `verdicts`: of the second reader; `new`: the works that were read
+    `draft`: what was written for it; `verdicts`: of the second reader; `new_works`: those that were read
     for it.
     """
     removed_ids, works = set(revision.removed), set(revision.works)

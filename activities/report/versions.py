@@ -103,7 +103,7 @@ async def refresh(
     new_works: Sequence[NewWork] = (),
     searches: Sequence[SearchRecord] = (),
 ) -> Addition:
-    """Keep what no version says yet as a new one; `new` are works that repeated searches found.
+    """Keep what no version says yet as a new one; `new_works` are those that repeated searches found.
 
     Raises StoreError, see `add_version`.
     """

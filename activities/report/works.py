@@ -55,7 +55,7 @@ def references(
     """Give numbers to the works that are quoted, by first appearance, and collect what is known of them.
 
     `study`: works with the same number report the same study; `origins`: the earlier run that a work was
-    imported from; `judged`: the checked judgements; `graded`: with the strength of each.
+    imported from; `judgements`: the checked ones; `with_grades`: with the strength of each.
     """
     pages: dict[str, set[int]] = {}
     for context in around:

@@ -121,7 +121,7 @@ def command_of(verb: Verb) -> click.Command:
     command: Callable[..., Any] = on_client(on_report(verb) if to_report else on_run(verb))
     decides = verb.name in ("approve", "reject")
     for applies, option in (
-        (to_report or verb.shows, json_option),
+        (to_report or verb.progress_field, json_option),
         (verb.signed, by_option),
         (to_report, model_option),
         (decides, dispute_option),
@@ -129,11 +129,11 @@ def command_of(verb: Verb) -> click.Command:
         command = option(command) if applies else command
     command = options_of(option_fields, command)
     for name in reversed(verb.positional):
-        metavar = "ID" if name == "sentence" else "[ANSWER]..." if verb.shows else name.upper()
+        metavar = "ID" if name == "sentence" else "[ANSWER]..." if verb.progress_field else name.upper()
         words: dict[str, Any] = {"nargs": -1, "required": to_report} if name == verb.positional[-1] else {}
         command = click.argument(name, metavar=metavar, **words)(command)
     run = click.argument("run", metavar="RUN") if verb.positional else changed_run_argument
-    return click.command(verb.name, help=f"{verb.help}\n\n{verb.more}")(run(command))
+    return click.command(verb.name, help=f"{verb.help}\n\n{verb.details}")(run(command))
 
 
 def on_run(verb: Verb) -> Callable[..., Awaitable[None]]:
@@ -152,7 +152,7 @@ def on_run(verb: Verb) -> Callable[..., Awaitable[None]]:
         **fields: Any,  # noqa: ANN401 - click passes them untyped; the message validates them
     ) -> None:
         values = {name: value for name, value in values_of(verb, fields).items() if value not in (None, ())}
-        if verb.shows and not values:
+        if verb.progress_field and not values:
             await show(verb, await client.run(run or "last"), as_json=as_json)
             return
         content = verb.read(values)
@@ -202,15 +202,17 @@ async def show(verb: Verb, run: "Run", *, as_json: bool) -> None:
     progress = await run.progress()
     if progress is None:
         raise NoAnswer(f"no worker answers for {run.id}, and only the run knows this")
-    options = getattr(progress, verb.shows)
+    options = getattr(progress, verb.progress_field)
     if as_json:
         print_json(options)
         return
     if not options:
-        say(f"{run.id} has no {verb.shows} to decide")
+        say(f"{run.id} has no {verb.progress_field} to decide")
     for number, option in enumerate(options, start=1):
         print_text(
-            candidate_line(option) if verb.shows == "candidates" else plain(f"{number}. {option.text}")
+            candidate_line(option)
+            if verb.progress_field == "candidates"
+            else plain(f"{number}. {option.text}")
         )
 
 

@@ -110,7 +110,7 @@ async def serve(
 ) -> Connection:
     """See that the worker of a home serves the queue of a run; return the connection with that queue.
 
-    Of a run that only answers queries any worker is enough; one that is `running` needs a worker with its
+    Of a run that only answers queries any worker is enough; one that `is_running` needs a worker with its
     settings, which executes its steps. Raises NoConnection.
     """
     places, patient_until = Places(settings.home), 0.0

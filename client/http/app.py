@@ -49,7 +49,7 @@ RETRY_SECONDS = "5"
 def build_app(client: Determinator, tokens: TokenFile, folders: Sequence[Path] = ()) -> FastAPI:
     """Return the application.
 
-    `allowed`: folders whose documents a caller may name. Raises BadInput.
+    `folders`: those whose documents a caller may name. Raises BadInput.
     """
     app = FastAPI(title="Determinator", version=version("determinator"), docs_url=None, redoc_url=None)
     desk = Desk(client, tokens, Folders(folders))

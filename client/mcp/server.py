@@ -106,7 +106,7 @@ def refuse_unknown(tool: str, arguments: Iterable[str], names: Collection[str]) 
 def build_server(client: Determinator, folders: Sequence[Path] = ()) -> MCPServer:
     """Return the server with its tools.
 
-    `allowed`: folders whose files a caller may name. Raises BadInput.
+    `folders`: those whose files a caller may name. Raises BadInput.
     """
     server = Server(
         name="determinator",

@@ -101,7 +101,7 @@ def _line(parts: page.Parts, *, with_marks: bool = True) -> str:
 def _part(part: page.Part, *, inline: bool, with_marks: bool) -> str:
     """Write a part of a line.
 
-    `inline`: it does not begin it. `marked`: quoted words have quotation marks.
+    `inline`: it does not begin it. `with_marks`: quoted words have quotation marks.
     """
     if isinstance(part, page.Cite):
         return part.text

@@ -104,7 +104,7 @@ def steps(claims: Iterable[Claim], expressions: set[str]) -> list[str]:
     """Show how figures that no work states follow from quoted ones, each computation with what it gives.
 
     One that goes on from another begins with its result; one whose numbers all stand in its sentence is
-    there to see. `shown`: the computations that a report shows already, to which these are added.
+    there to see. `expressions`: the computations that a report shows already, to which these are added.
     """
     claims = [*claims]
     results: dict[str, str] = {}

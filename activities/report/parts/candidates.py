@@ -218,7 +218,7 @@ def page(
 ) -> Candidate:
     """Fill the fields of a candidate.
 
-    `judged`: a model read the works for what they say of it.
+    `by_model`: a model read the works for what they say of it.
     """
     by_name = {field.name: field for field in (findings.fields if findings else candidate.fields)}
     entries = _own_entries(candidate, items, basis, question)
