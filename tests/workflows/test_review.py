@@ -141,14 +141,14 @@ class Desk:
         )
         self.reviews.append(handle)
         review = Review(self.settings, Connection(self.client, embedded=False, address=""), handle.id)
-        await self.until(review, lambda seen: seen.gate == "protocol")
+        await self.until(review, lambda progress: progress.gate == "protocol")
         return review
 
     async def begin(self, protocol: Protocol, gate: ReviewGate = "decisions", **more: Any) -> Review:
         """A review that was approved and waits at its next gate."""
         review = await self.start(protocol, **more)
         await review.approve(by="Ada")
-        await self.until(review, lambda seen: seen.gate == gate)
+        await self.until(review, lambda progress: progress.gate == gate)
         return review
 
     @activity.defn(name="search_library")
@@ -169,9 +169,9 @@ class Desk:
     async def play(self, review: Review, person: str = "Ada") -> ReviewProgress:
         """A person who is right labels and decides until the report waits; nobody has a full text."""
         async with asyncio.timeout(PATIENCE):
-            while (seen := await review.progress()).gate != "report":
-                check_commands(seen)
-                if seen.gate in ("protocol", "full_texts"):
+            while (progress := await review.progress()).gate != "report":
+                check_commands(progress)
+                if progress.gate in ("protocol", "full_texts"):
                     await review.approve(by=person)
                 for task in await review.tasks(person, 200):
                     if task.kind == "text":
@@ -179,19 +179,19 @@ class Desk:
                     label = task.kind == "label"
                     await decide(review, task.record, is_relevant(task.work), by=person, label=label)
                 await asyncio.sleep(POLL_SECONDS)
-        return seen
+        return progress
 
     async def until(self, review: Review, met: Callable[[ReviewProgress], bool]) -> ReviewProgress:
         async with asyncio.timeout(PATIENCE):
-            while not met(seen := await review.progress()):  # noqa: ASYNC110 - of another process
+            while not met(progress := await review.progress()):  # noqa: ASYNC110 - of another process
                 await asyncio.sleep(POLL_SECONDS)
-        check_commands(seen)
-        return seen
+        check_commands(progress)
+        return progress
 
 
-def check_commands(seen: ReviewProgress) -> None:
+def check_commands(progress: ReviewProgress) -> None:
     """Each command of a gate works as it is printed, once its capitals are filled in."""
-    for command in commands(seen.gate, "review-x"):
+    for command in commands(progress.gate, "review-x"):
         program, group, verb, *rest = command.replace("RECORD", "1").split()
         assert (program, group) == ("determinator", "review"), command
         cli.commands[verb].make_context(verb, rest)
@@ -263,7 +263,7 @@ def included(published: PublishedReview) -> Sequence[int]:
 
 async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> None:
     review = await desk.start()
-    seen = await desk.play(review)
+    progress = await desk.play(review)
     published = await review.published()
     assert included(published) == RELEVANT
     flow = published.report.flow
@@ -276,7 +276,7 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
     assert all(words in RECORDS[decision.record].text for decision in models for words in decision.words)
     assert all(decision.words and decision.prompt and decision.criterion for decision in models)
     assert published.state.course is not None
-    assert seen.recall == published.state.course.recall
+    assert progress.recall == published.state.course.recall
     for message, reason in (
         (decide(review, 999, True, by="Ada"), "no record 999"),
         (review.decide(1, "include", criterion="X", by="Ada"), "no criterion"),
@@ -288,7 +288,7 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
             await message
     await review.approve(by="Ada")
     assert (await desk.reviews[0].result()).flow == flow
-    over = await desk.until(review, lambda seen: seen.phase == "completed")
+    over = await desk.until(review, lambda progress: progress.phase == "completed")
     assert (over.gate, over.text) == ("", "the review is completed")
     with pytest.raises(BadInput, match=r"is over \(completed\)"):
         await review.overrule(0, "exclude", reason="too late", by="Ada")
@@ -296,14 +296,14 @@ async def test_a_review_comes_to_a_report_whose_numbers_add_up(desk: Desk) -> No
 
 async def test_nothing_is_searched_or_asked_before_the_protocol_is_approved(desk: Desk) -> None:
     review = await desk.start()
-    seen = await review.progress()
-    assert "40 records" in seen.estimate
-    assert (seen.total, desk.server.bodies) == (0, [])
+    progress = await review.progress()
+    assert "40 records" in progress.estimate
+    assert (progress.total, desk.server.bodies) == (0, [])
     await review.cancel()
     with pytest.raises(WorkflowFailureError):
         await desk.reviews[0].result()
     assert (await review.published()).report.flow.identified_count == 0
-    await desk.until(review, lambda seen: seen.phase == "cancelled")
+    await desk.until(review, lambda progress: progress.phase == "cancelled")
 
 
 async def test_neither_screener_is_shown_the_others_decision_before_both_have_decided(desk: Desk) -> None:
@@ -349,20 +349,20 @@ async def test_a_model_that_is_down_leaves_records_open_and_is_asked_again_when_
 ) -> None:
     desk.server.script(failure)
     review = await desk.begin(UNLABELLED, "model")
-    seen = await review.progress()
-    assert (seen.settled, seen.included) == (0, 0)
+    progress = await review.progress()
+    assert (progress.settled, progress.included) == (0, 0)
     again = datetime.now(UTC) + timedelta(minutes=minutes)
-    assert seen.until in {f"{again - timedelta(minutes=past):%Y-%m-%d %H:%M} UTC" for past in (0, 1)}
-    assert "does not answer (" in seen.text
-    assert seen.text.endswith(f"asked again at {seen.until}")
+    assert progress.until in {f"{again - timedelta(minutes=past):%Y-%m-%d %H:%M} UTC" for past in (0, 1)}
+    assert "does not answer (" in progress.text
+    assert progress.text.endswith(f"asked again at {progress.until}")
     assert len(desk.server.bodies) <= 2 * 8, "a model that asks for a pause is not asked by every step"
     asked = len(desk.server.bodies)
     await review.resume()
-    await desk.until(review, lambda seen: seen.gate == "model" and len(desk.server.bodies) > asked)
+    await desk.until(review, lambda progress: progress.gate == "model" and len(desk.server.bodies) > asked)
     assert len(desk.server.bodies) <= asked + 2 * 8, "it is asked once more for each resume"
     if minutes == 60:  # a review that waits so long can be ended
         await review.finish()
-        await desk.until(review, lambda seen: seen.gate == "report")
+        await desk.until(review, lambda progress: progress.gate == "report")
         flow = (await review.published()).report.flow
         assert (flow.excluded, flow.unread, flow.faults()) == (0, TOTAL, ())
         return
@@ -385,23 +385,23 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     """Every message reaches this review."""
     review = await desk.start()
     await review.pause()
-    await desk.until(review, lambda seen: seen.paused)
+    await desk.until(review, lambda progress: progress.paused)
     await review.resume()
-    await desk.until(review, lambda seen: not seen.paused)
+    await desk.until(review, lambda progress: not progress.paused)
     await desk.play(review)
     await review.send("part", PartCopy, by="Ada", blob="blobs/of/nothing")
-    seen = await desk.until(review, lambda seen: seen.gate == "report")
-    assert seen.total == TOTAL
+    progress = await desk.until(review, lambda progress: progress.gate == "report")
+    assert progress.total == TOTAL
     before, asked = await review.published(), len(desk.server.bodies)
     await review.overrule(1, "include", reason="its arm B", by="Bob")
-    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    await desk.until(review, lambda progress: progress.gate == "full_texts")
     await review.approve(by="Bob")
-    seen = await desk.until(review, lambda seen: seen.reports == 2)
+    progress = await desk.until(review, lambda progress: progress.reports == 2)
     assert len(desk.server.bodies) == asked
     assert 1 in included(await review.published())
     await amend(review, AMENDED)
-    seen = await desk.until(review, lambda seen: seen.version == 2 and seen.gate != "report")
-    seen = await desk.play(review)
+    progress = await desk.until(review, lambda progress: progress.version == 2 and progress.gate != "report")
+    progress = await desk.play(review)
     after = await review.published()
     # what was excluded by I1 stands; what was included or unsure is decided again by both models
     again = [
@@ -412,7 +412,7 @@ async def test_an_amendment_and_an_overruled_decision_make_again_only_what_rests
     assert {decision.record for decision in again} & set(kept) <= unsure
     assert {decision.record for decision in again} >= set(range(0, TOTAL, 4))
     assert after.state.amendments[0].keys == ("criteria.E1",)
-    assert seen.again > 1
+    assert progress.again > 1
     await review.finish()
     await review.approve(by="Ada")
     await desk.reviews[0].result()
@@ -443,8 +443,10 @@ async def test_a_person_who_leaves_is_named_and_another_one_takes_over(desk: Des
     batch = (await review.view()).course.batch  # type: ignore[union-attr]
     assert (await review.progress()).awaited == {"Bob": len(batch) - 1}
     await amend(review, PEOPLE.replace(screeners=(Screener(name="Cyd"), Screener(name="Ada"))))
-    seen = await desk.until(review, lambda seen: seen.version == 2 and seen.gate == "decisions")
-    assert set(seen.awaited) == {"Cyd"}
+    progress = await desk.until(
+        review, lambda progress: progress.version == 2 and progress.gate == "decisions"
+    )
+    assert set(progress.awaited) == {"Cyd"}
     await desk.play(review, "Cyd")
     published = await review.published()
     assert included(published) == RELEVANT

@@ -170,13 +170,13 @@ async def reported(desk: Desk, folder: Path, protocol: Protocol = PROTOCOL, tria
 async def decided(desk: Desk, review: Review) -> None:
     """A person decides all that waits after the full texts, until the report waits."""
     async with asyncio.timeout(PATIENCE):
-        while (seen := await review.progress()).gate != "report":
-            if seen.gate == "decisions":
+        while (progress := await review.progress()).gate != "report":
+            if progress.gate == "decisions":
                 await decide(review, 1, True, by="Ada", full_texts=True)
-            elif seen.gate == "extraction":
+            elif progress.gate == "extraction":
                 for task in await review.tasks():
                     await review.decide_field(task.record, task.fields[0].id, "first", by="Ada")
-            elif seen.gate == "bias":
+            elif progress.gate == "bias":
                 for row in await review.tasks():
                     await review.assess(row.record, {"5.3": "N"}, by="Ada", outcome=row.outcome)
             await asyncio.sleep(POLL_SECONDS)
@@ -188,22 +188,22 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     await texts_provided(review, tmp_path / "texts", range(1, TRIALS))
     assert [text.record for text in await review.tasks()] == [0]
     await review.approve(by="Ada")  # the last one cannot be had
-    seen = await desk.until(review, lambda seen: seen.gate == "decisions")
-    assert "full texts" in seen.text
+    progress = await desk.until(review, lambda progress: progress.gate == "decisions")
+    assert "full texts" in progress.text
     (conflict,) = await review.tasks()
     assert {decision.by: decision.verdict for decision in conflict.decisions} == {
         "m1": "include",
         "m2": "unsure",
     }
     await decide(review, 1, True, by="Ada", full_texts=True)
-    await desk.until(review, lambda seen: seen.gate == "extraction")
+    await desk.until(review, lambda progress: progress.gate == "extraction")
     (row,) = await review.tasks()
     assert (row.record, row.kind, [field.id for field in row.fields]) == (2, "field", ["dose"])
     assert [value and value.text for value in row.values] == ["12 mg", "12 mg once a day"]
     with pytest.raises(BadInput, match="word for word"):
         await review.decide_field(2, "dose", "13 mg", by="Ada", quote="words that do not stand in the text")
     await review.decide_field(2, "dose", "second", by="Ada", reason="as printed")
-    await desk.until(review, lambda seen: seen.gate == "bias")
+    await desk.until(review, lambda progress: progress.gate == "bias")
     waiting = await review.tasks()
     assert [(task.record, task.kind) for task in waiting] == [(n, "bias") for n in (1, 2, 3, 4)]
     with pytest.raises(BadInput, match=r"answer 5\.3 first"):
@@ -211,7 +211,7 @@ async def test_a_review_goes_from_full_texts_to_a_pooled_conclusion(desk: Desk, 
     for task in waiting[:3]:
         await review.assess(task.record, {"5.3": "N"}, by="Ada", outcome=task.outcome)
     await review.assess(4, by="Ada", outcome="death", not_a_trial=True)
-    await desk.until(review, lambda seen: seen.gate == "report")
+    await desk.until(review, lambda progress: progress.gate == "report")
     published = await review.published()
     flow = published.report.flow
     assert flow.faults() == ()
@@ -255,7 +255,7 @@ async def test_what_is_amended_or_overruled_is_read_again_and_nothing_else(
     calls = len(desk.server.bodies)
     town = ExtractionField(id="town", label="Where it was done")
     await amend(review, PROTOCOL.replace(extraction=(*PROTOCOL.extraction, town)))
-    await desk.until(review, lambda seen: seen.version == 2 and seen.gate != "report")
+    await desk.until(review, lambda progress: progress.version == 2 and progress.gate != "report")
     await decided(desk, review)
     # both extractors, each of the five studies, and the new field alone
     assert asked_since(desk, calls) == {"data_extractor": 2 * (TRIALS - 1)}
@@ -273,9 +273,11 @@ async def test_what_is_amended_or_overruled_is_read_again_and_nothing_else(
     protocol = (await review.view()).protocol
     outcomes = (protocol.outcomes[0].replace(pool=False),)
     await amend(review, protocol.replace(outcomes=outcomes))
-    await desk.until(review, lambda seen: seen.version == 3 and seen.gate == "report" and seen.reports == 3)
+    await desk.until(
+        review, lambda progress: progress.version == 3 and progress.gate == "report" and progress.reports == 3
+    )
     await review.overrule(3, "exclude", reason="twice published", by="Ada", criterion="I1", full_texts=True)
-    await desk.until(review, lambda seen: seen.reports == 4)
+    await desk.until(review, lambda progress: progress.reports == 4)
     findings = (await review.published()).findings
     assert findings is not None
     assert [study.record for study in findings.studies] == [0, 1, 2, 4]
@@ -283,7 +285,7 @@ async def test_what_is_amended_or_overruled_is_read_again_and_nothing_else(
     assert asked_since(desk, calls) == {}
     # the one on rats is taken in after all: it alone is extracted by both, and its risk of bias is proposed
     await review.overrule(5, "include", reason="rats count", by="Ada", full_texts=True)
-    await desk.until(review, lambda seen: seen.gate in ("extraction", "bias"))
+    await desk.until(review, lambda progress: progress.gate in ("extraction", "bias"))
     await decided(desk, review)
     assert asked_since(desk, calls) == {"data_extractor": 2, "bias_assessor": 1}
 
@@ -292,11 +294,11 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     desk.found = [a_trial(number) for number in range(2)]
     review = await reported(desk, tmp_path / "texts", SEARCHED.replace(living=Living(every_days=30)), 2)
     await review.approve(by="Ada")
-    await desk.until(review, lambda seen: bool(seen.next_search))
+    await desk.until(review, lambda progress: bool(progress.next_search))
     calls = len(desk.server.bodies)
     desk.found = [a_trial(number) for number in (0, 1, 2, 4)]
     await review.resume()  # in the place of thirty days
-    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    await desk.until(review, lambda progress: progress.gate == "full_texts")
     assert [text.record for text in await review.tasks()] == [2, 3]
     write_texts(tmp_path / "more", range(2, 3))
     write_texts(tmp_path / "more", range(4, 5))
@@ -317,13 +319,13 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
     assert published.report.flow.faults() == ()
     # a search that finds nothing new changes nothing, and the approved report stands
     await review.approve(by="Ada")
-    await desk.until(review, lambda seen: seen.phase == "waiting")
+    await desk.until(review, lambda progress: progress.phase == "waiting")
     calls = len(desk.server.bodies)
     await review.resume()
     async with asyncio.timeout(PATIENCE):
         while len((await review.view()).searches) < 3:  # noqa: ASYNC110 - of another process
             await asyncio.sleep(POLL_SECONDS)
-    await desk.until(review, lambda seen: seen.phase == "waiting")
+    await desk.until(review, lambda progress: progress.phase == "waiting")
     assert (asked_since(desk, calls), (await review.progress()).reports) == ({}, 2)
     # a decision that comes while it searches reaches the report
     phases = list[str]()
@@ -334,7 +336,7 @@ async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp
 
     desk.meanwhile = overruled
     await review.resume()
-    await desk.until(review, lambda seen: seen.gate == "report")
+    await desk.until(review, lambda progress: progress.gate == "report")
     assert phases == ["searching"]
     flow = (await review.published()).report.flow
     assert (flow.excluded, flow.included, flow.faults()) == (1, 3, ())
@@ -353,13 +355,13 @@ async def test_a_source_that_is_down_is_waited_for(desk: Desk) -> None:
 
     desk.meanwhile = resumed
     await review.approve(by="Ada")
-    seen = await desk.until(review, lambda seen: seen.gate == "model" and len(asked) == 2)
-    assert seen.phase == "waiting for library"
-    assert "library does not answer (the network is away); asked again at" in seen.text
+    progress = await desk.until(review, lambda progress: progress.gate == "model" and len(asked) == 2)
+    assert progress.phase == "waiting for library"
+    assert "library does not answer (the network is away); asked again at" in progress.text
     assert not (await review.view()).searches
     desk.outage = ""
     await review.resume()
-    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    await desk.until(review, lambda progress: progress.gate == "full_texts")
     assert [(row.status, row.new) for row in (await review.view()).searches] == [("ok", 1)]
     assert len(asked) == 3, "it is asked once more for each"
 
@@ -388,7 +390,7 @@ async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_p
         assert "other.txt is the text of no awaited record" in answer.text
         assert "2 full texts provided" in answer.text, "no name leads out of the folder"
         await review.approve(by="Ada")
-        await desk.until(review, lambda seen: seen.gate == "decisions")
+        await desk.until(review, lambda progress: progress.gate == "decisions")
         page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/decide']")
         assert "two large hospitals" in page.xpath("string(//article)")  # the full text, on which they differ
         assert "m2: unsure" in page.xpath("string(//article)")
@@ -399,14 +401,14 @@ async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_p
         again = tree_of((await http.get(f"{at}?by=Ada&at=1&stage=full_texts")).text)
         assert "two large hospitals" in again.xpath("string(//article)"), "the record before is its full text"
         assert fields_in(again.xpath(f"//form[@action='{at}/decide']")[0])["full_texts"] == ["true"]
-        await desk.until(review, lambda seen: seen.gate == "extraction")
+        await desk.until(review, lambda progress: progress.gate == "extraction")
         page = await page_with(http, f"{at}?by=Ada", f"//form[@action='{at}/field']")
         (form,) = page.xpath(f"//form[@action='{at}/field']")
         assert "12 mg once a day" in form.xpath("string()")
         fields = {**fields_in(form), "value": "12 mg", "quote": "not in the text at all"}
         assert (await http.post(f"{at}/field", data=fields)).status_code == 400
         assert (await http.post(f"{at}/field", data={**fields, "quote": ""})).status_code == 303
-        await desk.until(review, lambda seen: seen.gate == "bias")
+        await desk.until(review, lambda progress: progress.gate == "bias")
         assess = f"//form[@action='{at}/assess']"
         page = await page_with(http, f"{at}?by=Ada", assess)
         assert "A central computer allocated" in page.xpath("string(//article)")
@@ -418,7 +420,7 @@ async def test_full_texts_are_given_and_fields_and_risk_of_bias_decided_on_the_p
         assert second["record"] != first["record"]
         assert (await http.post(f"{at}/assess", data={**second, "not_a_trial": "yes"})).status_code == 303
         assert (await http.post(f"{at}/assess", data={**second, "by": ""})).status_code == 400
-    await desk.until(review, lambda seen: seen.gate == "report")
+    await desk.until(review, lambda progress: progress.gate == "report")
     findings = (await review.published()).findings
     assert findings is not None
     assert [bias.overall for bias in findings.bias] == ["low"]
@@ -431,9 +433,9 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
     review = await desk.begin(protocol, works=list(map(a_trial, range(2))))
     for number in range(2):
         await decide(review, number, True, by="Bob")
-    await desk.until(review, lambda seen: seen.gate == "full_texts")
+    await desk.until(review, lambda progress: progress.gate == "full_texts")
     await texts_provided(review, tmp_path / "texts", range(2))
-    await desk.until(review, lambda seen: seen.gate == "decisions")
+    await desk.until(review, lambda progress: progress.gate == "decisions")
     waiting = await review.tasks("Bob")
     assert [(task.record, task.kind, task.stage) for task in waiting] == [
         (0, "screen", "full_texts"),
@@ -441,13 +443,13 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
     ]
     for number in range(2):
         await decide(review, number, True, by="Bob", full_texts=True)
-    seen = await desk.until(review, lambda seen: seen.gate == "extraction")
-    assert "people extract the data of 2 studies" in seen.text
+    progress = await desk.until(review, lambda progress: progress.gate == "extraction")
+    assert "people extract the data of 2 studies" in progress.text
     with pytest.raises(BadInput, match="no extractor"):
         await review.extract(0, {"dose": "10 mg"}, by="Cyd")
     with pytest.raises(BadInput, match="one number"):
         await review.extract(0, {"death.events": "some"}, by="Bob")
-    assert seen.awaited == {"Bob": 2}
+    assert progress.awaited == {"Bob": 2}
     assert await review.tasks("Cyd") == []
     at, extract = f"/review/{review.id}", f"//form[@action='/review/{review.id}/extract']"
     async with visitor(app_of(Access(client_of(desk, review), is_shared=False)), "local") as http:
@@ -470,7 +472,7 @@ async def test_a_person_may_be_one_of_the_extractors(desk: Desk, tmp_path: Path)
             assert (done.status_code, f"before={number}.extract" in done.headers["location"]) == (303, True)
             again = tree_of((await http.get(f"{at}?by=Bob&at={number}&kind=extract&stage=full_texts")).text)
             assert fields_in(again.xpath(extract)[0])["quotes/dose"] == [dose], "what was sent can be changed"
-    await desk.until(review, lambda seen: seen.gate == "report")
+    await desk.until(review, lambda progress: progress.gate == "report")
     findings = (await review.published()).findings
     assert findings is not None
     assert [row.text("dose") for row in findings.rows] == ["10 mg", "11 mg"]
@@ -486,17 +488,17 @@ async def test_a_living_review_tells_which_conclusion_changed_and_nothing_else(
         desk.server.script(model)
         review = await reported(desk, tmp_path / "texts", living)
         await review.overrule(0, "exclude", reason="twice", by="Ada", criterion="I1", full_texts=True)
-        await desk.until(review, lambda seen: seen.reports == 2 and seen.gate == "report")
+        await desk.until(review, lambda progress: progress.reports == 2 and progress.gate == "report")
         await review.approve(by="Ada")
-        await desk.until(review, lambda seen: bool(seen.next_search))
+        await desk.until(review, lambda progress: bool(progress.next_search))
         assert not mail.exists()  # no report was out before
         await review.overrule(1, "exclude", reason="twice", by="Ada", criterion="I1", full_texts=True)
-        await desk.until(review, lambda seen: seen.reports == 3 and seen.gate == "report")
+        await desk.until(review, lambda progress: progress.reports == 3 and progress.gate == "report")
         await review.approve(by="Ada")
         assert not mail.exists()  # the figures moved, and the sentence is the same
         for number in (2, 4):
             await review.overrule(number, "exclude", reason="x", by="Ada", criterion="I1", full_texts=True)
-        await desk.until(review, lambda seen: mail.exists())
+        await desk.until(review, lambda progress: mail.exists())
         told = mail.read_text()
         assert "before: The drug" in told
         assert "0.61 (0.36 to 1.02), one study" in told
@@ -509,6 +511,6 @@ async def test_a_review_that_is_ended_reports_what_there_is(desk: Desk, tmp_path
     await texts_provided(review, tmp_path / "texts", range(2))
     assert (await review.progress()).text.startswith("4 full texts missing;"), "it is counted as it is now"
     await review.finish()
-    await desk.until(review, lambda seen: seen.gate == "report")
+    await desk.until(review, lambda progress: progress.gate == "report")
     flow = (await review.published()).report.flow
     assert (flow.sought, flow.awaited, flow.undecided, flow.faults()) == (6, 4, 2, ())

@@ -38,19 +38,19 @@ BEST: dict[str, Answer] = {
 @pytest.mark.parametrize("domain", DOMAINS, ids=NAMES)
 def test_every_set_of_answers_is_judged_and_every_question_decides_something(domain: Domain) -> None:
     numbers = list(domain.questions)
-    judged: dict[tuple[Answer, ...], Judgement | None] = {}
+    levels: dict[tuple[Answer, ...], Judgement | None] = {}
     # answers in one class are alike in every chart, so that one of each class is enough
     for values in product(LIKELY, repeat=len(numbers)):
         answers = dict(zip(numbers, values, strict=True))
-        made = judgement(domain, answers)
-        assert made is not None
-        judged[values] = made
-        assert judgement(domain, {number: LIKELY[answer] for number, answer in answers.items()}) == made
+        level = judgement(domain, answers)
+        assert level is not None
+        levels[values] = level
+        assert judgement(domain, {number: LIKELY[answer] for number, answer in answers.items()}) == level
     for place in range(len(numbers)):
-        ends = {(*values[:place], *values[place + 1 :]): set[Judgement | None]() for values in judged}
-        for values, made in judged.items():
-            ends[(*values[:place], *values[place + 1 :])].add(made)
-        assert any(len(found) > 1 for found in ends.values()), numbers[place]
+        ends = {(*values[:place], *values[place + 1 :]): set[Judgement | None]() for values in levels}
+        for values, level in levels.items():
+            ends[(*values[:place], *values[place + 1 :])].add(level)
+        assert any(len(judgements) > 1 for judgements in ends.values()), numbers[place]
 
 
 @pytest.mark.parametrize(
@@ -131,12 +131,12 @@ PROPOSAL = Extraction(
 
 
 def test_a_person_decides_and_what_was_changed_is_recorded() -> None:
-    made = decide(PROPOSAL, "mortality", {"5.3": "N", "1.2": "NI", "1.1": "Y"}, "Ada")
-    assert made.by_number["1.2"] == "NI"
-    assert dict(made.judgements())["Randomisation process"] == made.overall == "some_concerns"
-    kept = next(answer for answer in made.answers if answer.field == "1.1")
-    assert kept.support  # an answer that is confirmed stands by its quote
-    assert not next(answer for answer in made.answers if answer.field == "1.2").support
+    assessment = decide(PROPOSAL, "mortality", {"5.3": "N", "1.2": "NI", "1.1": "Y"}, "Ada")
+    assert assessment.by_number["1.2"] == "NI"
+    assert dict(assessment.judgements())["Randomisation process"] == assessment.overall == "some_concerns"
+    confirmed_answer = next(answer for answer in assessment.answers if answer.field == "1.1")
+    assert confirmed_answer.support  # an answer that is confirmed stands by its quote
+    assert not next(answer for answer in assessment.answers if answer.field == "1.2").support
 
 
 @pytest.mark.parametrize(

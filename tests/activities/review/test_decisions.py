@@ -53,29 +53,34 @@ def test_marks_travel_small_and_come_back_whole() -> None:
 @given(st.lists(st.tuples(LETTER, LETTER, st.sampled_from(".ie"), st.sampled_from(".ie")), max_size=30))
 def test_the_numbers_of_the_flow_always_add_up(rows: list[tuple[str, str, str, str]]) -> None:
     columns = ["".join(row[place] for row in rows) for place in range(4)]
-    own = Marks(first=columns[0], second=columns[1], labels=columns[2], words=columns[3])
+    titles = Marks(first=columns[0], second=columns[1], labels=columns[2], words=columns[3])
     refs = tuple(make_ref(a_work(str(number)), "blob") for number in range(len(rows)))
     records = Records(records=refs, by_origin={"a": len(rows)})
     for closed in (True, False):
         state = ReviewState(
-            protocol=PROTOCOL, protocol_key="", titles=own, full_texts=own, got={0: "got"}, closed=closed
+            protocol=PROTOCOL,
+            protocol_key="",
+            titles=titles,
+            full_texts=titles,
+            got={0: "got"},
+            closed=closed,
         )
         assert flow(records, state).faults() == ()
 
 
 def test_a_full_text_is_counted_under_the_criterion_that_its_report_names() -> None:
     """Both exclude it, by different criteria: the first of the protocol counts, whoever decided last."""
-    made = {"record": 0, "stage": "full_texts", "verdict": "exclude"}
-    log = [Decision(**made, criterion="I2", by="a"), Decision(**made, criterion="E1", by="b")]
-    own = marks("i", "i")
+    fields = {"record": 0, "stage": "full_texts", "verdict": "exclude"}
+    log = [Decision(**fields, criterion="I2", by="a"), Decision(**fields, criterion="E1", by="b")]
+    titles = marks("i", "i")
     records = Records(records=(make_ref(a_work("0"), "blob"),), by_origin={"a": 1})
     texts = marks("e", "e")
-    state = ReviewState(protocol=PROTOCOL, protocol_key="", titles=own, full_texts=texts, got={0: "got"})
+    state = ReviewState(protocol=PROTOCOL, protocol_key="", titles=titles, full_texts=texts, got={0: "got"})
     worded = state.model_copy(update={"full_texts": texts.with_words({0: "e"})})
     for stands, decisions, named in (
         (state, log, "I2"),
         (state, log[::-1], "I2"),
-        (worded, [*log, Decision(**made, criterion="I1", part="word", by="c")], "I1"),
+        (worded, [*log, Decision(**fields, criterion="I1", part="word", by="c")], "I1"),
     ):
         assert flow(records, stands, decisions).excluded_because == {named: 1}
 
@@ -83,16 +88,16 @@ def test_a_full_text_is_counted_under_the_criterion_that_its_report_names() -> N
 def test_a_word_or_a_label_is_replaced_by_that_of_anybody() -> None:
     """A review has one of each: what somebody has overruled is neither counted nor opened by an amendment."""
     parts: tuple[Part, ...] = ("word", "label")
-    for own in parts:
-        first = Decision(record=0, verdict="include", part=own, by="Ada")
-        second = Decision(record=0, verdict="exclude", criterion="E1", part=own, by="Bob")
+    for role in parts:
+        first = Decision(record=0, verdict="include", part=role, by="Ada")
+        second = Decision(record=0, verdict="exclude", criterion="E1", part=role, by="Bob")
         assert latest_decisions([first, second]) == [second]
         assert affected_decisions([first, second], ["I1"]) == [], "an exclusion by another criterion stands"
     apart = [Decision(record=0, verdict="include", by=name) for name in ("Ada", "Bob")]
     assert latest_decisions(apart) == apart
 
 
-def a_work(name: str, **more: object) -> Evidence:
+def a_work(name: str, **fields: object) -> Evidence:
     return Evidence.model_validate(
         {
             "evidence_id": f"doi:10.1/{name}",
@@ -100,15 +105,15 @@ def a_work(name: str, **more: object) -> Evidence:
             "title": f"A trial of one thing or another {name}",
             "text": f"It was tried in {len(name)} people.",
             "identifiers": Identifiers(doi=f"10.1/{name}"),
-            **more,
+            **fields,
         }
     )
 
 
 def test_copies_are_merged_listed_and_parted_and_numbers_stay() -> None:
-    one, two = a_work("a"), a_work("b")
-    copy = one.replace(facts={"file": "other"})
-    refs = [make_ref(item, f"blobs/{n}") for n, item in enumerate((one, two, copy))]
+    first, second = a_work("a"), a_work("b")
+    copy = first.replace(facts={"file": "other"})
+    refs = [make_ref(item, f"blobs/{n}") for n, item in enumerate((first, second, copy))]
     records = add_batch(Records(), refs[:2], "first.ris", merge)
     records = add_batch(records, refs[2:], "second.ris", merge)
     assert [ref.evidence_id for ref in records.records] == ["doi:10.1/a", "doi:10.1/b"]
@@ -155,32 +160,32 @@ def test_the_sample_is_as_large_as_its_interval_asks() -> None:
 
 
 def test_a_screener_who_is_unsure_excludes_nothing() -> None:
-    made = accuracy_of("a", "ieue.", "iiie.")
-    assert (made.sensitivity.hits, made.sensitivity.of) == (2, 3)
-    assert (made.specificity.hits, made.specificity.of) == (1, 1)
+    accuracy = accuracy_of("a", "ieue.", "iiie.")
+    assert (accuracy.sensitivity.hits, accuracy.sensitivity.of) == (2, 3)
+    assert (accuracy.specificity.hits, accuracy.specificity.of) == (1, 1)
 
 
 def test_where_a_person_labelled_every_record_nothing_was_missed() -> None:
-    own = Marks.of(12).with_labels({record: "i" if record < 2 else "e" for record in range(12)})
-    ended, _ = next_round(Course(total=12), own, lambda _, unread: list(unread), "seed")
+    labels = Marks.of(12).with_labels({record: "i" if record < 2 else "e" for record in range(12)})
+    ended, _ = next_round(Course(total=12), labels, lambda _, unread: list(unread), "seed")
     assert (ended.phase, ended.recall) == ("done", 1.0)
 
 
 def test_rounds_read_all_or_stop_and_an_overruled_decision_changes_the_stated_recall() -> None:
     total = 60
     truth = {record: record % 10 == 0 for record in range(total)}
-    now, own = Course(total=total), Marks.of(total)
+    course, marks = Course(total=total), Marks.of(total)
     rounds = 0
-    while now.phase != "done":
-        now, _ = next_round(now, own, lambda _, unread: list(unread), "seed", read_all=True)
-        letters = {record: "i" if truth[record] else "e" for record in now.batch}
-        own = own.with_screener(0, letters).with_screener(1, letters)
+    while course.phase != "done":
+        course, _ = next_round(course, marks, lambda _, unread: list(unread), "seed", read_all=True)
+        letters = {record: "i" if truth[record] else "e" for record in course.batch}
+        marks = marks.with_screener(0, letters).with_screener(1, letters)
         rounds += 1
         assert rounds < 20
-    assert own.states().count("included") == 6
-    assert now.recall is None, "all was read and no screener was measured: nothing is estimated"
-    own = own.with_labels({record: "i" if true else "e" for record, true in truth.items() if record < 20})
-    now = restate(now, own)
-    assert (now.recall or 0) > 0.5
-    again = restate(now, own.with_words({1: "i"}))
-    assert again.found == 7
+    assert marks.states().count("included") == 6
+    assert course.recall is None, "all was read and no screener was measured: nothing is estimated"
+    marks = marks.with_labels({record: "i" if true else "e" for record, true in truth.items() if record < 20})
+    course = restate(course, marks)
+    assert (course.recall or 0) > 0.5
+    restated_course = restate(course, marks.with_words({1: "i"}))
+    assert restated_course.found == 7

@@ -47,14 +47,14 @@ def test_the_fields_are_the_protocols_and_the_figures_of_its_outcomes() -> None:
 
 
 def test_a_value_stands_on_words_of_its_study() -> None:
-    made = extracted(
+    extraction = extracted(
         {"field": "dose", "value": "20 mg of the drug once a day", "sentences": ["S3"]},
         {"field": "adults", "value": "400", "sentences": ["S1"]},
         {"field": "blinding", "value": "Double blind", "sentences": ["S2"]},
         {"field": "death.events", "value": "8", "sentences": ["S4"]},
         {"field": "death.estimate", "value": 0.38, "copied": "Death from any cause | 8/200 | 21/200 | 0.38"},
     )
-    assert {value.field: value.text for value in made.values} == {
+    assert {value.field: value.text for value in extraction.values} == {
         "dose": "20 mg of the drug once a day",
         "adults": "400",
         "blinding": "double blind",
@@ -84,28 +84,28 @@ def test_extractors_are_compared_by_value_and_not_by_spelling() -> None:
         _, pending = decided_study(FIELDS, first, second, {})
         return list(pending)
 
-    one = by(dose="20 mg once a day", adults="1,204", blinding="open")
-    assert differ(one, by(dose="20 mg once a day.", adults="1204", blinding="double blind")) == ["blinding"]
-    assert differ(one, by(dose="20 mg once a day")) == ["adults", "blinding"]
+    first = by(dose="20 mg once a day", adults="1,204", blinding="open")
+    assert differ(first, by(dose="20 mg once a day.", adults="1204", blinding="double blind")) == ["blinding"]
+    assert differ(first, by(dose="20 mg once a day")) == ["adults", "blinding"]
     assert differ(by(adults="-2"), by(adults="2")) == ["adults"]
 
 
 def test_a_person_decides_what_differs_and_may_overrule_what_does_not() -> None:
-    one, other = by(dose="20 mg", adults="400"), by(dose="20 mg", adults="399")
-    study, pending = decided_study(FIELDS, one, other, {})
+    first, second = by(dose="20 mg", adults="400"), by(dose="20 mg", adults="399")
+    study, pending = decided_study(FIELDS, first, second, {})
     assert pending == ("adults",)
     assert (study.text("dose"), study.text("adults")) == ("20 mg", "")
     assert not study.text("blinding")
     chosen = Decision(record=1, stage="extraction", part="word", about="adults", value="second", by="Ada")
     typed = Decision(record=1, stage="extraction", part="word", about="dose", value="25 mg", by="Ada")
-    study, pending = decided_study(FIELDS, one, other, {"adults": chosen, "dose": typed})
+    study, pending = decided_study(FIELDS, first, second, {"adults": chosen, "dose": typed})
     assert pending == ()
     assert {row.field: (row.text, row.by) for row in study.values} == {
         "dose": ("25 mg", "Ada"),
         "adults": ("399", "Ada"),
     }
     absent = chosen.replace(value="absent")
-    study, _ = decided_study(FIELDS, one, other, {"adults": absent})
+    study, _ = decided_study(FIELDS, first, second, {"adults": absent})
     assert not study.text("adults")
 
 
@@ -131,9 +131,9 @@ def test_a_value_that_fits_no_field_is_refused(field: str, text: str, message: s
 
 
 def test_the_table_of_data_is_a_spreadsheet() -> None:
-    one = by(dose="=20 mg", adults="400")
+    first = by(dose="=20 mg", adults="400")
     chosen = Decision(record=1, stage="extraction", part="word", about="adults", value="first", by="person 1")
-    study, _ = decided_study(FIELDS, one, by(dose="=20 mg"), {"adults": chosen})
+    study, _ = decided_study(FIELDS, first, by(dose="=20 mg"), {"adults": chosen})
     extracted = findings().replace(fields=FIELDS, rows=(study,), studies=(Study.of(1, 1, TRIAL),))
     (row,) = csv.DictReader(io.StringIO(extraction_csv(extracted).decode("utf-8-sig")))
     assert (row["title"], row["dose"], row["dose: decided"]) == (TRIAL.title, "'=20 mg", "agreed")

@@ -23,9 +23,9 @@ def verdict(answer: dict[str, object], work: Evidence = OTHER) -> RecordDecision
 
 
 def test_an_exclusion_stands_with_its_criterion_and_words_of_the_work() -> None:
-    made = verdict({"decision": "exclude", "criterion": "E1", "reason": "rats", "sentences": ["S1"]})
-    assert (made.verdict, made.criterion) == ("exclude", "E1")
-    assert made.words[0] in OTHER.text
+    decision = verdict({"decision": "exclude", "criterion": "E1", "reason": "rats", "sentences": ["S1"]})
+    assert (decision.verdict, decision.criterion) == ("exclude", "E1")
+    assert decision.words[0] in OTHER.text
 
 
 @pytest.mark.parametrize(
@@ -65,10 +65,10 @@ def test_a_persons_files_are_matched_by_name_identifier_or_title(tmp_path: Path)
     (tmp_path / "10.1000_trial.1.txt").write_text(body)
     (tmp_path / "rats.txt").write_text(f"{OTHER.title}\n\n{body}")
     (tmp_path / "else.txt").write_text(f"Nothing of the kind\n\n{body}")
-    made, lines = read_full_texts(tmp_path, works)
-    assert set(made) == {"pmid:1", "pmid:2"}
+    texts, lines = read_full_texts(tmp_path, works)
+    assert set(texts) == {"pmid:1", "pmid:2"}
     assert lines == ["else.txt is the text of no awaited record, or of several: say of which"]
-    text = made["pmid:1"]
+    text = texts["pmid:1"]
     assert text.text.startswith(TRIAL.text)  # what was quoted before keeps standing
     assert "told here at length" in text.text
     assert text.full_text
@@ -86,6 +86,6 @@ def test_of_works_with_like_titles_the_one_with_the_very_title_is_meant(tmp_path
 def test_a_file_that_fits_two_works_is_nobodys(tmp_path: Path) -> None:
     twin = OTHER.replace(evidence_id="pmid:4", identifiers=Identifiers(pmid="4"))
     (tmp_path / "rats.txt").write_text(f"{OTHER.title}\n\n{'Methods and results of it. ' * 20}")
-    made, lines = read_full_texts(tmp_path, [OTHER, twin])
-    assert made == {}
+    texts, lines = read_full_texts(tmp_path, [OTHER, twin])
+    assert texts == {}
     assert [line.split()[0] for line in lines] == ["rats.txt"]

@@ -23,10 +23,10 @@ STEP = StateStep(run_id="review-1", at=REPORT.at, state=STATE.replace(reports=1)
 @cache
 def version(*events: str) -> Findings:
     rows = [study(place, **{**COUNTS, "events": text}) for place, text in enumerate(events, start=1)]
-    made = synthesise(
+    synthesis = synthesise(
         PROTOCOL.outcomes[0], PROTOCOL.question, rows, {}, {row.evidence_id: TRIAL_FACTS for row in rows}
     )
-    return findings().replace(syntheses=(made,), studies=STUDIES[: len(events)])
+    return findings().replace(syntheses=(synthesis,), studies=STUDIES[: len(events)])
 
 
 def before() -> Findings:
@@ -38,18 +38,18 @@ def after() -> Findings:
 
 
 def notice() -> Notice:
-    made = compare(before(), after(), STEP)
-    assert made is not None
-    return made
+    news = compare(before(), after(), STEP)
+    assert news is not None
+    return news
 
 
 def test_the_sentences_that_changed_are_named() -> None:
-    made = notice()
-    (change,) = made.changes
+    news = notice()
+    (change,) = news.changes
     assert change.before != change.after
     assert "death from any cause" in change.before
-    assert (made.version, made.new_studies) == (2, 1)
-    assert change.after in message(made)
+    assert (news.version, news.new_studies) == (2, 1)
+    assert change.after in message(news)
 
 
 def test_nothing_rings_where_no_conclusion_changed() -> None:

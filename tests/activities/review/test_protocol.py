@@ -84,10 +84,10 @@ def test_a_protocol_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
 
 def test_an_amendment_names_what_changed() -> None:
     criteria = (PROTOCOL.criteria[0], PROTOCOL.criteria[1].replace(text="animals and cells"))
-    made = amendment(
+    row = amendment(
         PROTOCOL, PROTOCOL.replace(criteria=criteria), version=2, at="2026-01-01", by="Ada", reason="cells"
     )
-    assert made.keys == ("criteria.E1",)
+    assert row.keys == ("criteria.E1",)
     assert changed_keys(PROTOCOL, PROTOCOL.replace(title="Other")) == ("title",)
     with pytest.raises(ProtocolError):
         amendment(PROTOCOL, PROTOCOL, version=2, at="", by="Ada", reason="none")

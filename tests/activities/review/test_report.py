@@ -212,9 +212,9 @@ def test_the_flow_has_every_number_that_leaves_it() -> None:
     assert FLOW.faults() == ()
 
 
-def places_of(review: PublishedReview, found: Findings) -> dict[str, str]:
+def places_of(review: PublishedReview, content: Findings) -> dict[str, str]:
     titles = {chapter.anchor: chapter.title for chapter in document(review, "").chapters}
-    return {number: place for number, _, place in checklist(review, found, titles)}
+    return {number: place for number, _, place in checklist(review, content, titles)}
 
 
 def test_an_item_of_the_checklist_is_answered_only_where_the_report_answers_it() -> None:
@@ -348,9 +348,9 @@ def test_a_review_in_another_language_has_no_fixed_text_in_english(language: str
 
 
 def test_a_full_text_without_a_criterion_is_counted_in_the_language_of_the_report() -> None:
-    made = REPORT.replace(flow=FLOW.replace(excluded_because={"E9": 2, "not stated": 1}))
+    report = REPORT.replace(flow=FLOW.replace(excluded_because={"E9": 2, "not stated": 1}))
     with in_language("de"):
-        steps = flow_steps(published(report=made))
+        steps = flow_steps(published(report=report))
     names = [name for step in steps for name, _ in step.aside]
     assert ("E9" in names, "not stated" in names) == (True, False)
 
@@ -358,8 +358,8 @@ def test_a_full_text_without_a_criterion_is_counted_in_the_language_of_the_repor
 def test_a_person_who_did_not_screen_what_was_labelled_is_not_measured() -> None:
     nothing = Share(hits=0, of=0, low=0, high=1)
     measured = ScreenerAccuracy(name="Bob", sensitivity=nothing, specificity=nothing)
-    made = REPORT.replace(validation=Validation(version=1, labelled=4, by=("Ada",), screeners=(measured,)))
-    assert "Accuracy on the labelled records" not in page(report=made).decode()
+    report = REPORT.replace(validation=Validation(version=1, labelled=4, by=("Ada",), screeners=(measured,)))
+    assert "Accuracy on the labelled records" not in page(report=report).decode()
 
 
 def test_a_review_is_reported_in_the_language_of_its_question() -> None:

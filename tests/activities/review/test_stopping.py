@@ -50,10 +50,10 @@ def test_what_screeners_miss_together_grows_with_what_each_misses() -> None:
 
 def test_a_screener_who_may_have_met_no_relevant_record_leaves_what_was_missed_open() -> None:
     """Both mistakes may be all that it included: then nobody knows how many it missed."""
-    made = errors_of(17, (share(1, 14), share(2, 18)), Counts(agreed=17, only=(20, 30), neither=300))
-    assert np.isfinite(made.missed).all()
-    assert 0.0 <= made.missed[2].sum() < 0.5
-    assert made.missed[0].sum() > made.missed[1].sum() > made.missed[2].sum()
+    errors = errors_of(17, (share(1, 14), share(2, 18)), Counts(agreed=17, only=(20, 30), neither=300))
+    assert np.isfinite(errors.missed).all()
+    assert 0.0 <= errors.missed[2].sum() < 0.5
+    assert errors.missed[0].sum() > errors.missed[1].sum() > errors.missed[2].sum()
 
 
 def test_what_screeners_include_by_mistake_is_a_distribution_about_its_estimate() -> None:
@@ -70,10 +70,10 @@ def test_what_screeners_include_by_mistake_is_a_distribution_about_its_estimate(
 def test_records_included_by_mistake_lower_the_stated_recall_and_each_sensitivity() -> None:
     counts = Counts(agreed=29, only=(86, 86), neither=755)
     shares = share(27, 29), share(27, 29)
-    known = errors_of(33, shares, counts)
+    errors = errors_of(33, shares, counts)
     blind = errors_of(33, shares, Counts())
-    assert known.missed[9][0] < blind.missed[0][0]  # 18 of 20 were included, and not 27 of 29
-    assert stated_recall(33, Sample(left=0), known) < stated_recall(33, Sample(left=0), blind)
+    assert errors.missed[9][0] < blind.missed[0][0]  # 18 of 20 were included, and not 27 of 29
+    assert stated_recall(33, Sample(left=0), errors) < stated_recall(33, Sample(left=0), blind)
 
 
 def drawn_of_700(drawn: int) -> Sample:
@@ -123,10 +123,10 @@ def test_a_sample_of_forty_five_thousand_records_is_planned_by_a_few_thousand_of
 
 def test_what_screeners_miss_and_what_is_left_are_held_against_each_number_that_may_be_left() -> None:
     """One relevant record may be missing: it is missed by both, or it is left, which is one number."""
-    known = Errors(np.ones(1), np.array([[0.9, 0.1, 0.0]]))
+    errors = Errors(np.ones(1), np.array([[0.9, 0.1, 0.0]]))
     sample = Sample(left=100, drawn=80)
     none_left, one_left, two_left = 0.0, 0.1 * 0.2, 0.9 * 0.2 * 19 / 99 + 0.1 * 0.2 * 19 / 99
-    assert probability_below(19, sample, known) == pytest.approx(max(none_left, one_left, two_left))
+    assert probability_below(19, sample, errors) == pytest.approx(max(none_left, one_left, two_left))
 
 
 @pytest.mark.parametrize(

@@ -30,10 +30,10 @@ def test_events_give_the_measure_of_the_protocol(measure: Measure, expected: flo
     effect = effect_of(study(1, **COUNTS), DEATH.replace(measure=measure), "Doe 2020")
     assert effect is not None
     assert (effect.measure, effect.study, effect.n) == (measure, "Doe 2020", 400)
-    made = synthesise(
+    synthesis = synthesise(
         DEATH.replace(measure=measure), PROTOCOL.question, [study(1, **COUNTS)], {}, {}
     ).conclusion
-    result = made.works[0].result
+    result = synthesis.works[0].result
     assert result is not None
     assert result.estimate == pytest.approx(expected)
 
@@ -73,23 +73,25 @@ def test_an_outcome_is_pooled_and_graded() -> None:
         study(4, "other", **COUNTS),
     ]
     facts = {f"pmid:{number}": TRIAL_FACTS for number in (1, 2, 3)}
-    made = synthesise(DEATH, PROTOCOL.question, rows, {"pmid:1": "Doe 2020", "pmid:2": "Roe 2021"}, facts)
-    assert made.pool is not None
-    assert [row.effect.study for row in made.pool.rows] == ["Doe 2020", "Roe 2021"]
-    assert made.conclusion.pooled is not None
-    assert (made.conclusion.direction, made.conclusion.starts) == ("lower", "high")
-    assert made.conclusion.certainty != "high"  # 120 events are few
-    assert made.without_numbers == ("pmid:3",)
-    assert len(made.conclusion.works) == 3
-    assert (made.conclusion.group, made.conclusion.comparator) == ("the drug", "placebo")
+    synthesis = synthesise(
+        DEATH, PROTOCOL.question, rows, {"pmid:1": "Doe 2020", "pmid:2": "Roe 2021"}, facts
+    )
+    assert synthesis.pool is not None
+    assert [row.effect.study for row in synthesis.pool.rows] == ["Doe 2020", "Roe 2021"]
+    assert synthesis.conclusion.pooled is not None
+    assert (synthesis.conclusion.direction, synthesis.conclusion.starts) == ("lower", "high")
+    assert synthesis.conclusion.certainty != "high"  # 120 events are few
+    assert synthesis.without_numbers == ("pmid:3",)
+    assert len(synthesis.conclusion.works) == 3
+    assert (synthesis.conclusion.group, synthesis.conclusion.comparator) == ("the drug", "placebo")
 
 
 def test_an_outcome_that_is_not_to_be_pooled_is_not() -> None:
     rows = [study(1, **COUNTS), study(2, **{**COUNTS, "events": "9"})]
-    made = synthesise(DEATH.replace(pool=False), PROTOCOL.question, rows, {}, {})
-    assert made.pool is None
-    assert made.conclusion.pooled is None
-    assert len(made.conclusion.works) == 2
+    synthesis = synthesise(DEATH.replace(pool=False), PROTOCOL.question, rows, {}, {})
+    assert synthesis.pool is None
+    assert synthesis.conclusion.pooled is None
+    assert len(synthesis.conclusion.works) == 2
 
 
 def test_studies_of_another_measure_than_most_are_listed() -> None:
@@ -97,13 +99,13 @@ def test_studies_of_another_measure_than_most_are_listed() -> None:
     hazard = {"estimate": "0.5", "low": "0.25", "high": "1", "measure": "HR"}
     rows = [study(n, **{**COUNTS, "events": str(n)}) for n in (5, 6, 7)]
     rows += [study(8, **hazard), study(9, **{**hazard, "low": "0.26", "high": "0.96"})]
-    made = synthesise(free, PROTOCOL.question, rows, {}, {})
-    assert made.pool is not None
-    assert (made.pool.measure, len(made.pool.rows)) == ("RR", 3)
-    assert {effect.reason for effect in made.not_pooled} == {"another_measure"}
+    synthesis = synthesise(free, PROTOCOL.question, rows, {}, {})
+    assert synthesis.pool is not None
+    assert (synthesis.pool.measure, len(synthesis.pool.rows)) == ("RR", 3)
+    assert {effect.reason for effect in synthesis.not_pooled} == {"another_measure"}
 
 
 def test_nothing_is_concluded_of_an_outcome_that_nobody_reports() -> None:
-    made = synthesise(DEATH, PROTOCOL.question, [study(1, "other", events="3")], {}, {})
-    assert made.conclusion.direction == "not_enough_data"
-    assert made.conclusion.works == ()
+    synthesis = synthesise(DEATH, PROTOCOL.question, [study(1, "other", events="3")], {}, {})
+    assert synthesis.conclusion.direction == "not_enough_data"
+    assert synthesis.conclusion.works == ()
