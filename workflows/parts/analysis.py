@@ -85,7 +85,7 @@ class AnalysisPart(OptionalPart):
 
         The fixed one where there is no program, or no sandbox to run it in, which the report states.
         """
-        if not self.models.is_paid("analyst"):
+        if not self.models.asks_model("analyst"):
             return fixed
         if fixed.no_programs:
             self.events.add_limitation("no_programs", reason=fixed.no_programs)

@@ -159,7 +159,7 @@ class CandidatesPart(OptionalPart):
         It reads while they are looked up.
         """
         sentences = both_sides.to_read(candidates)
-        if not sentences or not self.models.is_paid("verifier"):
+        if not sentences or not self.models.asks_model("verifier"):
             return
         ids = {support.evidence_id for sentence in sentences for support in sentence.support}
         step = VerifyInput(

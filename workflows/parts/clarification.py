@@ -23,7 +23,7 @@ class ClarificationPart(OptionalPart):
         Without an answer what it assumes holds; a person who rejects it has the question as typed.
         """
         part, request = self.state.part(ClarificationState), self.request
-        if self.state.sections.job is not None or not self.models.is_paid("clarifier"):
+        if self.state.sections.job is not None or not self.models.asks_model("clarifier"):
             return
         if part.clarified is None:
             step = ClarifyInput(

@@ -43,7 +43,7 @@ class ConclusionsPart(OptionalPart):
         related_ids = [n for n, j in by_id.items() if j.answers and j.compares]
         works = [refs[name] for name in answer_ids or related_ids if name in refs][:MAX_APPRAISED]
         has_comparison = any(by_id[ref.evidence_id].compares for ref in works)
-        return works if has_comparison and self.models.is_paid("appraiser") else ()
+        return works if has_comparison and self.models.asks_model("appraiser") else ()
 
     async def _appraise(self, works: Sequence[EvidenceRef]) -> None:
         state = self.state

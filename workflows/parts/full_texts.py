@@ -68,7 +68,7 @@ class FullTextsPart(OptionalPart):
     def ways(self) -> tuple[Way, ...]:
         """Return how full texts may be had, in the order of trying; none without a model that writes."""
         prepared, request = self.state.question.prepared, self.request
-        if prepared is None or not request.limits.full_texts or not self.models.is_paid("writer"):
+        if prepared is None or not request.limits.full_texts or not self.models.asks_model("writer"):
             return ()
         return ways_of(self.run.searches.sources(), fixed=bool(request.sources), unpaywall=prepared.unpaywall)
 

@@ -20,7 +20,7 @@ class OwnStepsPart(OptionalPart):
 
     async def ask_role(self, name: str, prompt: str = "") -> str:
         """Ask a role; its result in a few words. Without a model it does nothing. Raises OutOfBudget."""
-        if not self.models.is_paid("own_role"):
+        if not self.models.asks_model("own_role"):
             return "no model serves this role"
         return self._apply(await self.models.execute(ASK_OWN_ROLE, self._input(name, prompt)))
 

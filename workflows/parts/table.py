@@ -37,7 +37,7 @@ class TablePart(OptionalPart):
         columns = self.request.columns or self.context.profile.columns
         if self.request.analyse or state.part(AnalysisState).requested:
             columns = tuple(dict.fromkeys((*columns, *EFFECT_COLUMNS)))
-        if not columns or not self.models.is_paid("extractor"):
+        if not columns or not self.models.asks_model("extractor"):
             return
         refs, part = state.evidence.usable_refs, state.part(TableState)
         table = part.table or Table(columns=columns)

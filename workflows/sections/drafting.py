@@ -288,7 +288,7 @@ class SectionDrafting(RunPart):
         state = self.state
         by_id, refs = state.evidence.judgements, state.evidence.usable_refs
         answer_count = sum(by_id[name].answers >= MIN_ANSWERS for name in refs if name in by_id)
-        has_several = len(self.context.outline) > 1 and self.models.is_paid("writer")
+        has_several = len(self.context.outline) > 1 and self.models.asks_model("writer")
         are_judged = all(by_id.keys() & names for names in map(set, state.sections.found.values()) if names)
         if not (has_several and are_judged and 0 < answer_count <= MAX_FOR_ONE_CALL):
             return ()
@@ -364,7 +364,7 @@ class SectionDrafting(RunPart):
         """Return what a section is written from, and the ids of items of other sections."""
         state, refs = self.state, self.results.evidence_of(section)
         owners = state.sections.owners
-        if not self.models.is_paid("writer"):
+        if not self.models.asks_model("writer"):
             owners = {**nearest_first(self.context.outline, state.sections.found), **owners}
         state.sections.owners = divide(self.context.outline, state.sections.found, owners)
         owners = state.sections.owners

@@ -60,7 +60,7 @@ class JudgeSteps(RunPart):
         """Judge the works that no judgement covers yet. Raises OutOfBudget when not one batch fits."""
         state, loop = self.state, self.state.loop
         unjudged = loop.unjudged  # more may be found meanwhile
-        if self.models.is_paid("judge"):
+        if self.models.asks_model("judge"):
             works = await self._works_to_judge()
             if works is None:
                 loop.unjudged -= unjudged

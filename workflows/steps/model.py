@@ -49,7 +49,7 @@ class ModelSteps(RunPart):
         if kind.has_default and kind.idle(step):
             return kind.default(step)
         choice = self.choice(kind.role)
-        is_free = not use_model or not self.is_paid(kind.role)
+        is_free = not use_model or not self.asks_model(kind.role)
         is_free = is_free or (choice in self.state.models.unusable and kind.has_default)
         if is_free or (kind.writes and self._too_late_to_write()):
             return await self._answer_by_code(kind, step)
@@ -77,7 +77,7 @@ class ModelSteps(RunPart):
         It is asked once, with its full allowance, and code does not take its place.
         """
         await self.run.gates.checkpoint()
-        if not self.is_paid(kind.role) or self._is_late():
+        if not self.asks_model(kind.role) or self._is_late():
             return None
         allowance = allowance_for(kind.role, self.choice(kind.role), step)
         number = self.context.budget.reserve(kind.role, allowance, self.price(kind.role), kind.writes)
@@ -113,7 +113,7 @@ class ModelSteps(RunPart):
     def choice(self, role: Role) -> ModelChoice:
         return choice_of(self.context.prepared, role)
 
-    def is_paid(self, role: Role) -> bool:
+    def asks_model(self, role: Role) -> bool:
         """Tell whether a language model serves a role, and not code."""
         return asks_model(role, self.choice(role))
 
@@ -131,7 +131,7 @@ class ModelSteps(RunPart):
 
     def refusal(self, role: Role, writing: bool = False) -> StopReason | None:
         """Return why the budget does not allow a call of a role now; None when it does."""
-        if not self.is_paid(role):
+        if not self.asks_model(role):
             return None
         allowance = self.allowance(role)
         reason = self.context.budget.refusal(needs(allowance, self.price(role)), writing)
@@ -160,7 +160,7 @@ class ModelSteps(RunPart):
         """
         first_roles: tuple[Role, ...] = ("hypothesis_generator",) if self.context.profile.candidates else ()
         roles = (*first_roles, *self.run.calls_to_write())
-        calls = [(self.expected_allowance(role), self.price(role)) for role in roles if self.is_paid(role)]
+        calls = [(self.expected_allowance(role), self.price(role)) for role in roles if self.asks_model(role)]
         self.context.budget.keep_for_writing(calls)
 
     def expected_allowance(self, role: Role) -> Allowance:
@@ -231,15 +231,15 @@ class ModelSteps(RunPart):
     async def _run_activity(
         self, kind: RoleStep[I, O], step: I, choice: ModelChoice, allowance: Allowance, writing: bool
     ) -> "StepAnswer[O]":
-        context, is_paid = self.context, choice.backend != "extractive"
-        if kind.role == "writer" and is_paid:
+        context, has_model = self.context, choice.backend != "extractive"
+        if kind.role == "writer" and has_model:
             context.state.people.steered_in_text = context.state.people.steered
         state, temperature = context.state, context.traits.temperatures.get(kind.role)
         left_out = ", ".join(dict.fromkeys(state.people.left_out))
         full_step = with_model(
             step,
             context.prepared,
-            choice.replace(temperature=temperature) if is_paid and temperature is not None else choice,
+            choice.replace(temperature=temperature) if has_model and temperature is not None else choice,
             allowance,
             steering=(
                 *state.people.steering_for(kind.role),
@@ -259,10 +259,10 @@ class ModelSteps(RunPart):
                 full_step,
                 result_type=kind.answer,
                 **policy.model_call(
-                    remaining if is_paid else None,
+                    remaining if has_model else None,
                     f"{kind.role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
-                    streams=is_paid,
-                    model_down=is_paid and state.models.down,
+                    streams=has_model,
+                    model_down=has_model and state.models.down,
                 ),
             )
             return answer

@@ -29,7 +29,7 @@ class OrderSteps(RunPart):
         As it is where there is none, and as far as it has come where a reviewer asks to finish.
         """
         ids = list(dict.fromkeys(passage.evidence_id for passage in draft.passages))[:MAX_WEIGHED]
-        if len(ids) < 2 or not self.models.is_paid("orderer"):
+        if len(ids) < 2 or not self.models.asks_model("orderer"):
             return draft
         model, people = self.models.choice("orderer").model, self.state.people
         refs = {ref.evidence_id: ref for ref in step.evidence}

@@ -155,9 +155,9 @@ class Preparation(RunPart):
     def _available(self) -> Available:
         return Available(
             sources=any(s.enabled and s.info.role == "search" for s in self.context.prepared.sources),
-            model=self.models.is_paid("judge"),
+            model=self.models.asks_model("judge"),
             tokens=self.context.budget.limits.max_tokens,
-            manager_model=self.models.is_paid("manager"),
+            manager_model=self.models.asks_model("manager"),
             graph=self.request.graph is not None,
         )
 

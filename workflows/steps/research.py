@@ -57,7 +57,7 @@ class ResearchSteps(RunPart):
         False where a reviewer's words are to be read first, or nothing that is known was not searched yet.
         """
         loop, judged, steered = self.state.loop, self.state.loop.judged, self.state.people.steered
-        if steered > loop.steering_read and self.models.is_paid("gap_evaluator"):
+        if steered > loop.steering_read and self.models.asks_model("gap_evaluator"):
             return False
         await self._prepare_added_sources()
         gaps: tuple[str, ...] = ()
@@ -92,7 +92,7 @@ class ResearchSteps(RunPart):
         questions = dict.fromkeys(filter(None, (context.question, *run_question, *wordings)))
         queries = context.section.queries if context.section else ()
         plan_queries = tuple(q for q in (*queries, *self._parsed.research_questions) if q not in questions)
-        if not self.models.is_paid("query_parser"):
+        if not self.models.asks_model("query_parser"):
             return await self._question_tasks((*questions, *plan_queries), sources, reworded=not plan_queries)
         names = [option.info.name for option in sources]
         tasks = []
@@ -213,7 +213,7 @@ class ResearchSteps(RunPart):
         self.events.set_phase("evaluating_gaps", "determining what is missing")
         state, loop = self.state, self.state.loop
         loop.steering_read = state.people.steered
-        max_searches = MAX_PROMPT_SEARCHES if self.models.is_paid("gap_evaluator") else MAX_CODE_SEARCHES
+        max_searches = MAX_PROMPT_SEARCHES if self.models.asks_model("gap_evaluator") else MAX_CODE_SEARCHES
         step = GapsInput(
             **self.context.loop_inputs("guidance"),
             iteration=loop.iteration,
@@ -240,7 +240,7 @@ class ResearchSteps(RunPart):
         """Have the gap evaluator read new instructions, for a mode that asks it nothing else."""
         state = self.state
         has_new = state.people.steered > state.loop.steering_read
-        if has_new and self.models.is_paid("gap_evaluator") and not self.models.refusal("gap_evaluator"):
+        if has_new and self.models.asks_model("gap_evaluator") and not self.models.refusal("gap_evaluator"):
             await self.evaluate_gaps()
         state.loop.steering_read = state.people.steered
 

@@ -63,7 +63,7 @@ class WritingSteps(RunPart):
         known_ids = {*state.evidence.relevant, *state.sections.taken_over}
         background = [ref for name, ref in refs.items() if name not in known_ids]
         judged, loop = state.evidence.judgements, state.loop
-        has_judge = state.question.prepared is not None and self.models.is_paid("judge")
+        has_judge = state.question.prepared is not None and self.models.asks_model("judge")
         has_judged_all = has_judge and not (loop.unjudged or loop.judge_failures)
         if judged or has_judged_all:
             background = [r for r in background if (row := judged.get(r.evidence_id)) and row.answers]
@@ -165,7 +165,7 @@ class WritingSteps(RunPart):
 
     async def _read(self, check: VerifyInput, section: str = "") -> Verdicts:
         """Return what the second reader says; nothing where there is none."""
-        if not check.sentences or not self.models.is_paid("verifier"):
+        if not check.sentences or not self.models.asks_model("verifier"):
             return Verdicts()
         count = len(check.sentences)
         self.events.emit(
@@ -195,7 +195,7 @@ class WritingSteps(RunPart):
         paragraphs = within(rows, REWORD_ROOM)
         foreign_quotes = dict.fromkeys(quote for draft in drafts.values() for quote in draft.untranslated)
         quotes = within(foreign_quotes, REWORD_ROOM)
-        if not (paragraphs or quotes) or not self.models.is_paid("writer"):
+        if not (paragraphs or quotes) or not self.models.asks_model("writer"):
             return
         if self.models.refusal("writer", writing=True):
             return
@@ -276,7 +276,7 @@ class WritingSteps(RunPart):
         state = self.state
         parts = {planned.section.id: draft_claims(planned.draft) for planned in sections}
         claims = {name: section_claims for name, (_, section_claims) in parts.items() if section_claims}
-        if not claims or state.draft.edited is not None or not self.models.is_paid("editor"):
+        if not claims or state.draft.edited is not None or not self.models.asks_model("editor"):
             return
         best = best_first(state.evidence.judgements.values())
         judgements = (work.replace(support=()) for work in best if work.answers >= MIN_ANSWERS)
