@@ -88,7 +88,7 @@ class PublishActivities:
         inputs_key = await self._store.put_bytes(step.model_dump_json().encode(), "json")
         documents, notes = await read_documents(self._store, step, patient=patient)
         verdicts, outages = await self._look_up(documents, step)
-        report = await assemble(self._store, step, documents, verdicts, [*notes, *outages], patient=patient)
+        report = await make_report(self._store, step, documents, verdicts, notes + outages, patient=patient)
         report = report.replace(made_from=inputs_key)
         data = await asyncio.to_thread(render, report, "json")
         text = await asyncio.to_thread(render, report, "md")
@@ -153,7 +153,7 @@ class PubMedStanding:
             return await self._lookup.ask_pubmed(step.pmids)
 
 
-async def assemble(
+async def make_report(
     store: EvidenceStore,
     step: PublishInput,
     documents: Mapping[str, Evidence],
@@ -168,7 +168,7 @@ async def assemble(
     every later version. `patient`: raise StoreError when what was looked up cannot be read rather than go on
     without it.
     """
-    from activities.report.assemble import build_report  # see `worker.daemon`
+    from activities.report.assemble import build_report  # imported late: see `worker.daemon`
 
     if not documents and read_refs(step):
         # nothing of what the judge called sufficient can be shown any more

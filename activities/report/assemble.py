@@ -44,6 +44,9 @@ from activities.report.works import (
     words_for,
 )
 
+MAX_TITLE_CHARS = 140
+"""Characters of a question that is the title of its report."""
+
 
 @in_its_language
 def build_report(
@@ -80,7 +83,7 @@ def build_report(
             unread=sum(item.statement.code == "not_read" for item in checks.dropped),
         ),
         confidence=round(step.confidence, 4) if is_judged and step.confidence is not None else None,
-        confidence_reasons=(step.confidence_reasons or _basis(report.judgements)) if is_judged else (),
+        confidence_reasons=(step.confidence_reasons or _work_counts(report.judgements)) if is_judged else (),
     )
     remarks = [as_statement(note) for note in notes]
     for part in parts_of(report):
@@ -88,10 +91,6 @@ def build_report(
     statements = limitations(step, report, checks, [*remarks, *checks.statements])
     report = report.replace(statements=statements, limitations=sentences(statements))
     return report.replace(executive_summary=summary_text(report))
-
-
-MAX_TITLE_CHARS = 140
-"""Characters of a question that is the title of its report."""
 
 
 def _check(step: PublishInput, checks: Checks, part_data: Mapping[str, object]) -> Report:
@@ -126,16 +125,28 @@ def _check(step: PublishInput, checks: Checks, part_data: Mapping[str, object]) 
     return report.replace(answer=_answer(step, checks, edit, concludes=concludes(report)))
 
 
-def _basis(judgements: Iterable[JudgedWork]) -> tuple[Statement, ...]:
-    """Count the works that answer, for a report whose sections were judged apart: their sides differ."""
-    answering = {
-        fingerprint(work.title, None) or work.evidence_id: work.answers
-        for work in sorted(judgements, key=lambda work: work.answers)
-        if work.answers >= MIN_ANSWERS
-    }
-    direct_works = sum(answers >= 3 for answers in answering.values())
-    counts = {"works": len(answering), "direct": direct_works, "yes": 0, "no": 0, "mixed": 0}
-    return (Statement.of("confidence_of_judgements", **counts),) if answering else ()
+def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concludes: bool) -> tuple[Claim, ...]:
+    """Choose the direct answer: the only one that was written with sections, or the editor's.
+
+    A section of which the editor's answer says nothing adds the first sentence of its own. Where the first
+    sentence fell, or nothing is left and no conclusion begins the answer, the report says so.
+    """
+    if step.written_by == "extractive":
+        return ()
+    sections = [section for section in checks.sections if section.answer]
+    not_confirmed = Claim(id="a0", text=sentence(Statement.of("answer_not_confirmed")), kind="inference")
+    if len(sections) == 1 and not edit.answer:
+        (section,) = sections
+        answer = (not_confirmed, *section.answer) if section.id in checks.without_lead else section.answer
+    else:
+        answer = edit.answer
+        for section in checks.sections:
+            claim_ids = {claim.id for claim in (*section.answer, *section.claims)}
+            if section.answer and not any(claim_ids & {claim.id, *claim.rests_on} for claim in answer):
+                answer = (*answer, section.answer[0])
+    if not answer and not concludes and checks.without_lead and any(s.claims for s in checks.sections):
+        return (not_confirmed,)
+    return answer
 
 
 def _title(step: PublishInput, editor_title: str) -> str:
@@ -159,28 +170,16 @@ def _why_empty(plan: PlannedSection, section: ReportSection, checks: Checks) -> 
     return Statement.of("section_claims_refused" if checks.losses[section.id] else "section_without_claims")
 
 
-def _answer(step: PublishInput, checks: Checks, edit: CheckedEdit, *, concludes: bool) -> tuple[Claim, ...]:
-    """Choose the direct answer: the only one that was written with sections, or the editor's.
-
-    A section of which the editor's answer says nothing adds the first sentence of its own. Where the first
-    sentence fell, or nothing is left and no conclusion begins the answer, the report says so.
-    """
-    if step.written_by == "extractive":
-        return ()
-    sections = [section for section in checks.sections if section.answer]
-    not_confirmed = Claim(id="a0", text=sentence(Statement.of("answer_not_confirmed")), kind="inference")
-    if len(sections) == 1 and not edit.answer:
-        (section,) = sections
-        answer = (not_confirmed, *section.answer) if section.id in checks.without_lead else section.answer
-    else:
-        answer = edit.answer
-        for section in checks.sections:
-            claim_ids = {claim.id for claim in (*section.answer, *section.claims)}
-            if section.answer and not any(claim_ids & {claim.id, *claim.rests_on} for claim in answer):
-                answer = (*answer, section.answer[0])
-    if not answer and not concludes and checks.without_lead and any(s.claims for s in checks.sections):
-        return (not_confirmed,)
-    return answer
+def _work_counts(judgements: Iterable[JudgedWork]) -> tuple[Statement, ...]:
+    """Count the works that answer, for a report whose sections were judged apart: their sides differ."""
+    answering = {
+        fingerprint(work.title, None) or work.evidence_id: work.answers
+        for work in sorted(judgements, key=lambda work: work.answers)
+        if work.answers >= MIN_ANSWERS
+    }
+    direct_works = sum(answers >= 3 for answers in answering.values())
+    counts = {"works": len(answering), "direct": direct_works, "yes": 0, "no": 0, "mixed": 0}
+    return (Statement.of("confidence_of_judgements", **counts),) if answering else ()
 
 
 def _number(step: PublishInput, report: Report, documents: Mapping[str, Evidence]) -> Report:

@@ -14,7 +14,7 @@ from activities.contracts.evidence import SearchRecord, Standing, StandingNotice
 from activities.contracts.publish import PublishInput
 from activities.credentials import without_credentials
 from activities.messages import N_, _, day, in_language
-from activities.publish_activity import assemble, read_documents
+from activities.publish_activity import make_report, read_documents
 from activities.report.archive import Archive, Change, NewWork, TouchedClaim, Version, load_latest, standings
 from activities.report.formats.references import STANDING_SENTENCES
 from activities.report.formats.statements import sentences, source_title
@@ -91,7 +91,7 @@ async def publish_again(
     refs = tuple(ref.replace(standing=standing.get(ref.evidence_id, ref.standing)) for ref in step.evidence)
     step = step.replace(evidence=refs, generated_at=at)
     documents, _notes = await read_documents(archive.store, step, patient=True)
-    return await assemble(archive.store, step, documents, verdicts or {}, (), patient=True)
+    return await make_report(archive.store, step, documents, verdicts or {}, (), patient=True)
 
 
 async def refresh(
