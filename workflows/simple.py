@@ -41,18 +41,18 @@ class SimpleResearch(ResearchHandlers):
     def _decide(self, last_step: LastStep) -> NextStep:
         """Decide as every loop does; besides, a judge that gives advice must recommend to synthesize."""
         loop = self.research.state.loop
-        step = decide_next(last_step, loop, self.research.context.profile)
+        decision = decide_next(last_step, loop, self.research.context.profile)
         recommendation = loop.judged.recommendation if loop.judged else ""
-        if step.stop != "sufficient_evidence" or recommendation != "continue":
-            return step
+        if decision.stop != "sufficient_evidence" or recommendation != "continue":
+            return decision
         if loop.iteration >= loop.max_iterations:
-            return step
+            return decision
         return NextStep(step="observe", reason="the judge recommends to search on")
 
-    async def _execute_step(self, step: NextStep) -> LastStep:
+    async def _execute_step(self, decision: NextStep) -> LastStep:
         """Execute the searches of an iteration, which are chosen without a model, or its judgement."""
         steps = self.research.steps
-        match step.step:
+        match decision.step:
             case "observe":
                 await self._choose_searches()
                 return "select_tools"
@@ -63,7 +63,7 @@ class SimpleResearch(ResearchHandlers):
                 await self.research.judging.judge()
                 return "judge"
             case "evaluate_gaps" | "select_tools" | "write":
-                raise AssertionError(f"{step.step} is no step of this mode")
+                raise AssertionError(f"{decision.step} is no step of this mode")
 
     async def _choose_searches(self) -> None:
         """Choose searches from the first queries that have any left to make."""
