@@ -65,7 +65,7 @@ def test_every_file_that_architecture_and_concept_name_exists() -> None:
     tree = [
         path.relative_to(ROOT).as_posix() + "/" * path.is_dir()
         for package in (
-            *("activities", "workflows", "worker", "client", "tests", "examples", "benchmarks", "deploy"),
+            *("determinator", "activities", "workflows", "worker", "client", "tests", "examples", "benchmarks", "deploy"),
         )
         for path in (ROOT / package, *(ROOT / package).rglob("*"))
     ]
