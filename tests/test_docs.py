@@ -65,7 +65,8 @@ def test_every_file_that_architecture_and_concept_name_exists() -> None:
     tree = [
         path.relative_to(ROOT).as_posix() + "/" * path.is_dir()
         for package in (
-            *("determinator", "activities", "workflows", "worker", "client", "tests", "examples", "benchmarks", "deploy"),
+            *("activities", "workflows", "worker", "client", "determinator"),
+            *("tests", "examples", "benchmarks", "deploy"),
         )
         for path in (ROOT / package, *(ROOT / package).rglob("*"))
     ]
