@@ -181,10 +181,10 @@ class OpenAIModel:
             raise talk.unusable(second_problem, "after a repair turn") from None
 
     async def _exchange(self, talk: Conversation[Answer], prompt: tuple[str, str], tokens: int) -> RawAnswer:
-        """Ask a question, and charge its answer. Raises ModelError with all that was paid."""
+        """Send a prompt, and charge its answer. Raises ModelError with all that was paid."""
         question = talk.question(prompt, tokens)
         try:
-            raw, usage = await self._calls.once(question.key, lambda: self._answer(question, talk))
+            raw, usage = await self._calls.once(question.key, lambda: self._find_or_ask(question, talk))
         except ModelError as error:
             failure = copy(error)  # another attempt may wait for the same call
             failure.usage = talk.usage + error.usage
@@ -195,7 +195,7 @@ class OpenAIModel:
         raise_refusal(raw, question, talk.usage)
         return raw
 
-    async def _answer(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, Usage]:
+    async def _find_or_ask(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, Usage]:
         """Return the answer to a question, of the store or of the model, and what all attempts at it cost."""
         stored = await self._answers.get(question.key)
         if stored.raw is not None:

@@ -30,7 +30,6 @@ from activities.report.parts import cited_quotes, concludes, part_of, parts_of
 from activities.report.schema import (
     JudgedWork,
     Methodology,
-    QuotedPassage,
     Reference,
     Report,
     ReportSection,
@@ -206,14 +205,11 @@ def _number(step: PublishInput, report: Report, documents: Mapping[str, Evidence
         report = report.changed(lambda claim: with_strength(claim, grades))
     numbers = numbers_of(rows)
 
-    def number_passages(passages: Iterable[QuotedPassage]) -> tuple[QuotedPassage, ...]:
-        return tuple(passage.replace(number=numbers[passage.evidence_id]) for passage in passages)
-
     return report.replace(
         sections=tuple(
             section.replace(
                 markdown=section_text(section, numbers),
-                passages=number_passages(section.passages),
+                passages=tuple(row.replace(number=numbers[row.evidence_id]) for row in section.passages),
             )
             for section in report.sections
         ),

@@ -127,7 +127,7 @@ class Checks:
             )
 
         decision = decide(claim.cites)
-        may_widen = claim.cites and decision.refusal is not None and decision.refusal.code in gate.IN_WORKS
+        may_widen = claim.cites and decision.refusal is not None and decision.refusal.code in gate.MISSING
         if not may_widen or (wider := decide(())).refusal is not None:
             return decision
         rows = tuple(dict.fromkeys((*decision.computed, *wider.computed)))

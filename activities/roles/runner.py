@@ -48,12 +48,12 @@ class RoleThinker:
         model_of: "Callable[[ModelChoice], OpenAIModel]",
         store: EvidenceStore,
         settings: Settings,
-        last_attempt: Callable[[], bool] = lambda: True,
+        is_last_attempt: Callable[[], bool] = lambda: True,
     ) -> None:
         self._model_of = model_of
         self._store = store
         self._settings = settings
-        self._last_attempt = last_attempt
+        self._is_last_attempt = is_last_attempt
         self._judgements = JudgementStore(store)
 
     async def think(self, role: Role, step: StepContext) -> StepAnswer[Any]:
@@ -70,7 +70,7 @@ class RoleThinker:
             except ModelError as error:
                 failures.append(error)
                 usage = usage + error.usage
-                if number + 1 == len(chain) or (isinstance(error, ModelBusy) and not self._last_attempt()):
+                if number + 1 == len(chain) or (isinstance(error, ModelBusy) and not self._is_last_attempt()):
                     break
                 log.warning(
                     "model_fell_back",

@@ -43,7 +43,8 @@ MAX_QUOTES = 8
 """Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
 NUMERIC = frozenset({"number_missing", "number_not_computed"})
 """Codes of why a figure does not stand."""
-IN_WORKS = NUMERIC | {"name_missing"}
+MISSING = NUMERIC | {"name_missing"}
+"""Codes of a figure or a name that the cited works do not have; others may have it."""
 NONE_SHOWN = Computations((), (), ())
 MAX_CLAIM_CHARS = 600
 """Characters of a sentence, as its writer is told."""
@@ -266,7 +267,7 @@ def heading(text: str, passages: Sequence[str], documents: Collection[Evidence] 
     `documents`: works that may have its numbers and names."""
     decision = title(text, passages)
     code = decision.refusal.code if decision.refusal else ""
-    is_stated = code in IN_WORKS and bool(stated_headings([text], documents))
+    is_stated = code in MISSING and bool(stated_headings([text], documents))
     return ASK if code == "adds_to_claims" or is_stated else decision
 
 

@@ -49,9 +49,9 @@ class ModelSteps(RunPart):
         if kind.has_default and kind.idle(step):
             return kind.default(step)
         choice = self.choice(kind.role)
-        is_free = not use_model or not self.asks_model(kind.role)
-        is_free = is_free or (choice in self.state.models.unusable and kind.has_default)
-        if is_free or (kind.writes and self._too_late_to_write()):
+        goes_by_code = not use_model or not self.asks_model(kind.role)
+        goes_by_code = goes_by_code or (choice in self.state.models.unusable and kind.has_default)
+        if goes_by_code or (kind.writes and self._too_late_to_write()):
             return await self._answer_by_code(kind, step)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
         while True:

@@ -123,8 +123,8 @@ class ResearchSteps(RunPart):
     ) -> list[AgentTask]:
         """Return searches for questions in a user's words.
 
-        As typed on this machine, in keywords where an index wants them. `reworded`: the question itself once
-        more in other words.
+        Sources of this machine are searched for them as typed, others in keywords where they want them.
+        `reworded`: the question itself once more in other words.
         """
         names = [option.info.name for option in sources]
         if all("local" in option.info.domains for option in sources):

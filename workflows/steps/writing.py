@@ -95,17 +95,17 @@ class WritingSteps(RunPart):
 
         Without a model a draft that one has begun is taken as it is.
         """
-        drafts, name = self.state.draft.begun, "" if step.outline else step.section_id
-        if use_model or name not in drafts:
-            await self._begin(name, step, use_model)
-        draft = drafts.pop(name)
+        drafts, key = self.state.draft.begun, "" if step.outline else step.section_id
+        if use_model or key not in drafts:
+            await self._begin(key, step, use_model)
+        draft = drafts.pop(key)
         if not (draft.claims or draft.passages):
             draft = with_ids(step.section_id, draft.replace(paragraphs=quoted_paragraphs(step.judgements)))
         draft = self.without_left_out(draft)
         self.events.stream_draft(step.section_id, verdicts.printable_draft(draft))
         return draft
 
-    async def _begin(self, name: str, step: WriteInput, use_model: bool) -> None:
+    async def _begin(self, key: str, step: WriteInput, use_model: bool) -> None:
         """Draft a section, and have a model's draft read and revised; what is done of that is kept."""
         drafts, items = self.state.draft.begun, len(step.evidence)
         section = step.section_id if step.section else ""
@@ -116,11 +116,11 @@ class WritingSteps(RunPart):
             section_id=section,
         )
         draft = with_ids(step.section_id, await self.models.execute(WRITE, step, use_model=use_model))
-        drafts[name] = draft.replace(written=None)
+        drafts[key] = draft.replace(written=None)
         if use_model:
-            drafts[name] = await self._read_draft(step, drafts[name], section)
-            drafts[name] = await self._revise(step, draft, drafts[name])
-            drafts[name] = await self.run.ordering.order(step, drafts[name])
+            drafts[key] = await self._read_draft(step, drafts[key], section)
+            drafts[key] = await self._revise(step, draft, drafts[key])
+            drafts[key] = await self.run.ordering.order(step, drafts[key])
 
     async def _revise(self, step: WriteInput, first: SectionDraft, draft: SectionDraft) -> SectionDraft:
         """Have a whole text criticised and written once more by its writer, and what is new in it read.
