@@ -91,6 +91,7 @@ class OpenFda(ApiSource):
     headers: ClassVar = {"x-api-key": "openfda_api_key"}
 
     async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+        total = 0
         for endpoint, share in shares_of(query).items():
             params = parameters(endpoint, query.text, share)
             page = await self.ask(answer, f"drug/{endpoint}.json", params, accept=(404, 500))
@@ -102,8 +103,9 @@ class OpenFda(ApiSource):
                 reader = read_approval if endpoint == "drugsfda" else read_label
                 exchange = read_records(NAME, query, page.results, reader)
             detail = f"{endpoint}: {exchange.detail or ('no match' if not page.results else '')}".rstrip(": ")
-            hits = page.total or len(exchange.records) + exchange.set_aside
-            yield replace(exchange, hits=hits, sent=params["search"], detail=detail)
+            # of a search of several endpoints, whose records are different ones
+            total += page.total or len(exchange.records) + exchange.set_aside
+            yield replace(exchange, hits=total, sent=params["search"], detail=detail)
 
 
 def shares_of(query: Query) -> dict[str, int]:

@@ -19,12 +19,12 @@ from activities.contracts.prepare import PrepareInput
 from activities.prepare_activity import PrepareActivities
 from activities.settings import Settings
 from activities.sources import registry
-from activities.sources.base import Source, search
+from activities.sources.base import Source, exchanges_of, search
 from activities.sources.declared import record, source
 from activities.sources.http.client import Http, open_http
 from activities.sources.registry import Sources, unreachable_sources
 from tests.activities.sources.faults import client, pointed_at
-from tests.replay import ReplayServer, Reply
+from tests.replay import ReplayServer, Reply, recorded
 
 
 def http() -> Http:
@@ -110,6 +110,18 @@ async def test_whatever_a_function_raises_is_a_failure_of_its_source(
 
     with pytest.raises(kind):
         await anext(broken.exchanges(Query(text="q")))
+
+
+async def test_hits_at_openfda_are_those_of_all_its_endpoints(server: ReplayServer) -> None:
+    server.on("/drug/label.json", recorded("openfda/label_sildenafil.json"))
+    server.on("/drug/drugsfda.json", recorded("openfda/drugsfda_sildenafil.json"))
+    server.on("/drug/event.json", recorded("openfda/event_count_pembrolizumab.json"))
+    async with client() as shared:
+        sources = registry.Sources(pointed_at(server, "openfda"), shared)
+        exchanges = [
+            exchange async for exchange in exchanges_of(sources["openfda"], Query(text="sildenafil"))
+        ]
+    assert max(exchange.hits for exchange in exchanges) >= sum(len(e.records) for e in exchanges) == 5
 
 
 async def test_a_record_that_a_function_cannot_make_is_told_in_plain_words() -> None:
