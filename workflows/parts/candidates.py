@@ -199,7 +199,8 @@ class CandidatesPart(OptionalPart):
         answer = await self.models.execute(kind, step, use_model=use_model)
         names = ", ".join(hypothesis.drug for hypothesis in answer.hypotheses)
         searches = sum(len(hypothesis.search_suggestions) for hypothesis in answer.hypotheses)
-        message = f"{len(answer.hypotheses)} drugs: {names}" if names else "no drug is named by the evidence"
+        count = plural(len(answer.hypotheses), "drug")
+        message = f"{count}: {names}" if names else "no drug is named by the evidence"
         self.events.emit("hypotheses", message, candidates=names, searches=searches)
         return answer
 
