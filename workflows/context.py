@@ -241,6 +241,43 @@ class RunContext:
             "searches_in": self.searches_in,
         }
 
+    def loop_inputs(self, *reads: str) -> StepInputs:
+        """Return the same as `step_inputs`, of the profile only its name and what the step `reads`.
+
+        A history keeps the input of every iteration.
+        """
+        brief = Profile(name=self.profile.name, description="", criteria=())
+        fields = {name: getattr(self.profile, name) for name in reads}
+        return {**self.step_inputs(), "profile": brief.model_copy(update=fields)}
+
+    def adopt_plan(self, plan: ReportPlan) -> None:
+        """Make a new plan the run's: number its sections and compute its hash. Ids in `plan` are replaced."""
+        outline = tuple(section.replace(id="") for section in plan.report_outline)
+        self.adopt_edited_plan(plan.replace(report_outline=outline))
+
+    def adopt_edited_plan(self, plan: ReportPlan) -> None:
+        """Make an edited plan the run's; section ids that are given and unique are kept."""
+        self.state.question.plan = number_sections(plan)
+        self.state.question.plan_hash = hashlib.sha256(
+            self.state.question.plan.model_dump_json().encode()
+        ).hexdigest()[:16]
+
+    def history_is_long(self) -> bool:
+        """Tell whether to continue as new at this boundary."""
+        info = workflow.info()
+        return info.is_continue_as_new_suggested() or (
+            info.get_current_history_length() > self.request.history_events
+        )
+
+    async def continue_as_new(self) -> NoReturn:
+        """Continue as a new run of the same workflow with the whole state."""
+        for step in self.before_continue_as_new:
+            await step()
+        await workflow.wait_condition(workflow.all_handlers_finished)
+        workflow.continue_as_new(args=[self.request, self.state.pack()])
+
+    # languages and sources
+
     @property
     def language(self) -> str:
         """The language of the report."""
@@ -279,41 +316,6 @@ class RunContext:
         """The languages of sources that the question is not in."""
         languages = dict.fromkeys(language for name in self._sources for language in self.languages_of(name))
         return tuple(language for language in languages if language != self.prepared.asked_in)
-
-    def loop_inputs(self, *reads: str) -> StepInputs:
-        """Return the same as `step_inputs`, of the profile only its name and what the step `reads`.
-
-        A history keeps the input of every iteration.
-        """
-        brief = Profile(name=self.profile.name, description="", criteria=())
-        fields = {name: getattr(self.profile, name) for name in reads}
-        return {**self.step_inputs(), "profile": brief.model_copy(update=fields)}
-
-    def adopt_plan(self, plan: ReportPlan) -> None:
-        """Make a plan the run's: number its sections and compute its hash. Ids in `plan` are replaced."""
-        outline = tuple(section.replace(id="") for section in plan.report_outline)
-        self.set_plan(plan.replace(report_outline=outline))
-
-    def set_plan(self, plan: ReportPlan) -> None:
-        """Make a plan the run's; section ids that are given and unique are kept."""
-        self.state.question.plan = number_sections(plan)
-        self.state.question.plan_hash = hashlib.sha256(
-            self.state.question.plan.model_dump_json().encode()
-        ).hexdigest()[:16]
-
-    def history_is_long(self) -> bool:
-        """Tell whether to continue as new at this boundary."""
-        info = workflow.info()
-        return info.is_continue_as_new_suggested() or (
-            info.get_current_history_length() > self.request.history_events
-        )
-
-    async def continue_as_new(self) -> NoReturn:
-        """Continue as a new run of the same workflow with the whole state."""
-        for step in self.before_continue_as_new:
-            await step()
-        await workflow.wait_condition(workflow.all_handlers_finished)
-        workflow.continue_as_new(args=[self.request, self.state.pack()])
 
 
 class RunPart:

@@ -182,7 +182,7 @@ async def edit_plan(run: "RunParts", edit: EditPlan) -> PlanView:
     "by": "..."}
     """
     context = run.context
-    context.set_plan(edit.plan)
+    context.adopt_edited_plan(edit.plan)
     run.gates.record_decision("plan", "edited", edit.by)
     run.events.emit(
         "planned",
