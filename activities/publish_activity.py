@@ -170,7 +170,7 @@ async def make_report(
     """
     from activities.report.assemble import build_report  # imported late: see `worker.daemon`
 
-    if not documents and read_refs(step):
+    if not documents and refs_to_read(step):
         # nothing of what the judge called sufficient can be shown any more
         step = step.replace(stop_reason="all_sources_failed")
     part_data, gaps = dict[str, object](), list[Statement]()
@@ -189,7 +189,7 @@ async def read_documents(
 
     With `patient` that raises StoreError.
     """
-    refs = read_refs(step)
+    refs = refs_to_read(step)
     documents: dict[str, Evidence] = {}
     lost_ids: list[str] = []
     for ref, answer in zip(refs, await store.read_all(refs), strict=True):
@@ -238,10 +238,10 @@ def leave_copy(folder: Path, report: Report, form: str) -> None:
         log.warning("report_file_not_written", path=str(path), error=str(error))
 
 
-def read_refs(step: PublishInput) -> list[EvidenceRef]:
-    """Return references of the items whose text the checks need, in the order of the evidence.
+def refs_to_read(step: PublishInput) -> list[EvidenceRef]:
+    """Return references of the items whose text the checks need: what is cited, and what was judged.
 
-    What is cited, and what was judged.
+    They are in the order of the evidence.
     """
     return _refs(step, {*cited_ids(step), *(judgement.evidence_id for judgement in step.judgements)})
 

@@ -60,27 +60,12 @@ class JudgeSteps(RunPart):
         """Judge the works that no judgement covers yet. Raises OutOfBudget when not one batch fits."""
         state, loop = self.state, self.state.loop
         unjudged = loop.unjudged  # more may be found meanwhile
-        if self.models.asks_model("judge"):
-            works = await self._works_to_judge()
-            if works is None:
-                loop.unjudged -= unjudged
-                return
-            self._announce(len(works))
-            allowance = self._one_call_allowance([ref.chars for ref in works])
-            has_budget = allowance is not None and self.models.has_budget("judge", allowance)
-            batches = [works] if has_budget else judge_batches(works, self.models.choice("judge"))
-        else:
-            works = input_refs(state.evidence.ranked_refs, MAX_ORDERED)
-            self._announce(len(works))
-            batches = [works]
+        if (batches := await self._batches()) is None:
+            loop.unjudged -= unjudged
+            return
         answers, failure = await self._ask_all(batches)
         if failure and not answers:
-            loop.judge_failures = MAX_JUDGE_FAILURES if failure in PERMANENT else loop.judge_failures + 1
-            if loop.judge_failures < MAX_JUDGE_FAILURES:
-                remaining = self.context.research_seconds()
-                pause = JUDGE_PAUSE_SECONDS * 2 ** (loop.judge_failures - 1)
-                seconds = pause if remaining is None else min(pause, remaining)
-                await self.models.pause_for(seconds, "before the judge is asked again")
+            await self._count_failure(failure)
             return
         loop.judge_failures = 0
         loop.unjudged -= unjudged
@@ -92,6 +77,29 @@ class JudgeSteps(RunPart):
             )
             state.evidence.refused += batch.refused
         self._record(self._assess(answers))
+
+    async def _batches(self) -> Sequence[tuple[EvidenceRef, ...]] | None:
+        """Return the works to judge, as they are shown together; None where none is worth it."""
+        has_model, refs = self.models.asks_model("judge"), self.state.evidence.ranked_refs
+        works = await self._works_to_judge() if has_model else input_refs(refs, MAX_ORDERED)
+        if works is None:
+            return None
+        self._announce(len(works))
+        if not has_model:
+            return [works]
+        allowance = self._one_call_allowance([ref.chars for ref in works])
+        has_budget = allowance is not None and self.models.has_budget("judge", allowance)
+        return [works] if has_budget else judge_batches(works, self.models.choice("judge"))
+
+    async def _count_failure(self, category: str) -> None:
+        """Count a judgement that failed whole, and pause before the next where there is to be one."""
+        loop = self.state.loop
+        loop.judge_failures = MAX_JUDGE_FAILURES if category in PERMANENT else loop.judge_failures + 1
+        if loop.judge_failures < MAX_JUDGE_FAILURES:
+            remaining = self.context.research_seconds()
+            pause = JUDGE_PAUSE_SECONDS * 2 ** (loop.judge_failures - 1)
+            seconds = pause if remaining is None else min(pause, remaining)
+            await self.models.pause_for(seconds, "before the judge is asked again")
 
     def _with_side(self, judgement: WorkJudgement) -> WorkJudgement:
         """Return a judgement without a side where the question of the run has no yes or no."""
