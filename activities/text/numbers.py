@@ -246,7 +246,7 @@ def figure_of(text: str, language: str = "") -> Number | None:
 
 
 def are_among(text: str, numbers: frozenset[Decimal]) -> bool:
-    """Tell whether each number of a text is one of those held (`Stated.signed`), with its sign."""
+    """Tell whether each number of a text is one of those held (`NumberIndex.signed`), with its sign."""
     return all(not numbers.isdisjoint(number.signed) for number in read(text).numbers)
 
 

@@ -163,7 +163,7 @@ def link(text: str) -> tuple[Entity, ...]:
 
 
 def _longest(text: str, parts: list[Piece], place: int) -> tuple[int, Entity] | None:
-    """Return the longest name that begins with piece `at`: the piece after it, and its entity."""
+    """Return the longest name that begins with the piece at `place`: the piece after it, and its entity."""
     if place and parts[place].start == parts[place - 1].end:
         return None  # the middle of a code: CD4
     followers = takewhile(lambda piece: piece.is_joined, parts[place + 1 : place + _MAX_PIECES])
