@@ -129,7 +129,8 @@ class Determinator:
         Raises BadInput for what cannot be asked, NoConnection, RPCError.
         """
         from client.runs.destinations import destinations
-        from client.runs.request import build_request, check_request
+        from client.runs.embedded import check_request
+        from client.runs.request import build_request
 
         if follow_up is None:
             request = build_request(self.settings, question, options)
@@ -241,7 +242,7 @@ class Determinator:
         from client.reviews.review import Review
         from client.reviews.start import read_all, start_review
         from client.runs.checks import check_sources
-        from client.runs.request import check_store, closed_sources
+        from client.runs.embedded import check_store, closed_sources
         from workflows.review.types import ReviewRequest
 
         document, key, files = await read_all(Archive(EvidenceStore.at(self.settings.evidence_url)), protocol)

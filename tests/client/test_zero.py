@@ -15,10 +15,11 @@ from client.access import Folders
 from client.api import Determinator
 from client.failures import BadInput
 from client.http.desk import Question
+from client.runs.embedded import check_model
 from client.runs.following_up import merge_options, set_limits
 from client.runs.options import FIELDS as FIELDS_OF_A_QUESTION
 from client.runs.options import KEYS, AskOptions
-from client.runs.request import build_request, check_model
+from client.runs.request import build_request
 from tests.client.harness import inside
 from tests.papers import QUESTION
 from workflows.amounts import Limits

@@ -35,7 +35,7 @@ from client.checkup import check_model
 from client.connection import open_client as open_temporal
 from client.failures import BadInput
 from client.model_servers import check_models, listed_models
-from client.runs.request import check_store
+from client.runs.embedded import check_store
 from tests.client.harness import determinator
 from tests.fake_openai import FakeOpenAI, sensible
 from tests.papers import QUESTION, papers
