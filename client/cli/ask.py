@@ -262,7 +262,6 @@ async def follow_run(
 async def show_ended(run: "Run", end: "RunEnd", *, output: Path | None, write: "PrintJson | None") -> int:
     """Save the report, print the answer and where the report is, and return the exit code."""
     from activities.report.formats.prose import model_fault
-    from client.reports.answer import answer_of, claims_of
     from client.reports.answer_panel import show_answer
     from client.reports.load import load_report, save_report
 
@@ -278,33 +277,40 @@ async def show_ended(run: "Run", end: "RunEnd", *, output: Path | None, write: "
         if outcome is not None or report is not None:
             print_error(f"the report could not be saved: {error}")
     fault = model_fault(report) if report and outcome else ""
-    has_answer, code = outcome is not None and outcome.answered, Exit.FAILED
+    code = Exit.FAILED
     if outcome is not None and path is not None and not fault:
-        code = Exit.DONE if has_answer else Exit.NOT_ENOUGH_EVIDENCE
-    if write is None:
-        if report is not None:
-            show_answer(report, path)
-    elif outcome is not None:
-        write(
-            {
-                **{name: value for name, value in outcome if name != "events"},
-                "status": "completed",
-                # without a model nothing says whether what is quoted answers
-                "answered": None if report and report.written_by == "extractive" else has_answer,
-                "answer": answer_of(report) if report else None,
-                "claims": claims_of(report) if report else [],
-                "report": path,
-                "ui": run.link,
-                "exit_code": int(code),
-                **({"error": fault} if fault else {}),
-            }
-        )
+        code = Exit.DONE if outcome.answered else Exit.NOT_ENOUGH_EVIDENCE
+    if write is not None:
+        write(ending_of(run, end, report, path, fault, code))
     elif report is not None:
-        write({"run_id": run.id, "status": "cancelled", "answer": answer_of(report), "report": path})
-    else:
-        write({"run_id": run.id, "status": "failed", "error": end.reason, "ui": run.link})
+        show_answer(report, path)
     if outcome is None and report is None:
         print_error(f"the run {run.id} failed: {plain(end.reason)}")
     if fault:
         print_error(f"the language model could not be used: {fault}")
     return code
+
+
+def ending_of(
+    run: "Run", end: "RunEnd", report: "Report | None", path: Path | None, fault: str, code: Exit
+) -> dict[str, object]:
+    """Return how a run ended, as `--json` prints it."""
+    from client.reports.answer import answer_of, claims_of
+
+    if end.outcome is None and report is None:
+        return {"run_id": run.id, "status": "failed", "error": end.reason, "ui": run.link}
+    answer = answer_of(report) if report else None
+    if end.outcome is None:
+        return {"run_id": run.id, "status": "cancelled", "answer": answer, "report": path}
+    return {
+        **{name: value for name, value in end.outcome if name != "events"},
+        "status": "completed",
+        # without a model nothing says whether what is quoted answers
+        "answered": None if report and report.written_by == "extractive" else end.outcome.answered,
+        "answer": answer,
+        "claims": claims_of(report) if report else [],
+        "report": path,
+        "ui": run.link,
+        "exit_code": int(code),
+        **({"error": fault} if fault else {}),
+    }
