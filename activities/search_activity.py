@@ -164,7 +164,7 @@ class SearchActivities:
             for name, record in records.items()
             for ref in (await self._store_records((record,), tasks[0].query, 1))[0]
         }
-        rest = [preview for preview in ranking if preview.name not in texts]
+        unread_results = [result for result in ranking if result.name not in texts]
         seconds = round(time.monotonic() - start, 3)
         rows = []
         for task, outcome in zip(tasks, outcomes, strict=True):
@@ -189,7 +189,7 @@ class SearchActivities:
                     seconds=seconds,
                 )
             )
-        return HitsOfAll(answers=tuple(rows), listed=tuple(rest[:MAX_LISTED]), tried=tuple(texts))
+        return HitsOfAll(answers=tuple(rows), listed=tuple(unread_results[:MAX_LISTED]), tried=tuple(texts))
 
     async def _list(self, source: Lister, task: SearchTask) -> Listing:
         with source_clock(task.seconds), no_older_than(task.max_age):

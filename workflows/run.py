@@ -243,8 +243,8 @@ class ResearchLoop(RunPart):
         if context.history_is_long() and loop.iteration > 0:
             await context.continue_as_new()
         await self.events.store_older_events()
-        now = context.timestamp()
-        context.state.loop.memory.begin(context.state.current_iteration(now), now, context.budget.used)
+        timestamp = context.timestamp()
+        loop.memory.begin(self.state.current_iteration(timestamp), timestamp, context.budget.used)
         loop.iteration += 1
         loop.tasks, loop.statuses, loop.new_evidence = 0, (), 0
         context.budget.iterations = loop.iteration

@@ -146,14 +146,14 @@ class RoleThinker:
                 )
             except ModelError as error:
                 error.usage = usage = usage + error.usage
-                before = context
+                earlier_context = context
                 if error.category == "context_length":
                     context = await model.context(step.model)
                 elif error.category == UNEXPLAINED and guesses < MAX_GUESSES:
                     size = estimate(prompt.system, prompt.user)
                     context = min(context, size) // 2 if size > LARGE_PROMPT else context
                     guesses += 1
-                if context >= before:
+                if context >= earlier_context:
                     raise
                 continue
             if guesses:

@@ -309,12 +309,12 @@ class ModelSteps(RunPart):
         is_too_late = remaining is not None and remaining <= seconds
         if not self.request.wait_for_model or people.finish or is_too_late:
             return False
-        before = people.phase
+        phase = people.phase
         message = f"the model is down; next attempt in {seconds:g} s"
         self.events.set_phase("waiting_for_model", message)
         self.events.emit("waiting_for_model", message, seconds=seconds)
         has_waited = await self.pause_for(seconds, "the model is down")
-        self.events.set_phase(before, "calling the model again")
+        self.events.set_phase(phase, "calling the model again")
         return has_waited
 
     def _accept(self, role: Role, answer: "StepAnswer[O]") -> O:
