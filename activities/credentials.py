@@ -9,7 +9,7 @@ import re
 from collections.abc import Iterable
 from urllib.parse import parse_qsl, quote, unquote, urlsplit, urlunsplit
 
-LEAST_CHARS = 6
+MIN_CHARS = 6
 """Shorter values are stand-ins for a key (`none`); replacing them would damage ordinary words."""
 REMOVED = "***"
 _secrets: set[str] = set()
@@ -57,6 +57,6 @@ def register(secrets: Iterable[str], addresses: Iterable[str] = ()) -> None:
 def redacted(text: str) -> str:
     """Return the text with everything that was registered replaced."""
     for secret in sorted(_secrets, key=len, reverse=True):
-        if len(secret) >= LEAST_CHARS or secret.endswith("@"):
+        if len(secret) >= MIN_CHARS or secret.endswith("@"):
             text = text.replace(secret, "***@" if secret.endswith("@") else REMOVED)
     return text

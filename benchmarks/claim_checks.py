@@ -73,7 +73,7 @@ _DIGIT = re.compile(r"(?<![\w.,%-])([2-9])(?![\w.,%-])")
 _SPELLED = re.compile(r"\b(" + "|".join(_NUMBERS) + r")\b")
 _BRACKETS = re.compile(r"\s*\([^()]*\)")
 _NOT = re.compile(r"\b(did|does|do|is|are|was|were|has|have|could|should) not\b")
-LEAST_NEAR = 60.0
+MIN_NEAR = 60.0
 """Percent of shared words from which a snippet is what an expert's sentence rests on."""
 
 
@@ -127,7 +127,7 @@ def experts(path: Path) -> Iterator[tuple[str, str]]:
         for text in question["ideal_answer"]:
             for sentence in split(question["id"], " ".join(text.split())):
                 near = process.extractOne(sentence.quote, snippets, scorer=fuzz.token_set_ratio)
-                if near is not None and near[1] >= LEAST_NEAR:
+                if near is not None and near[1] >= MIN_NEAR:
                     yield sentence.quote, near[0]
 
 

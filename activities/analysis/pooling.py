@@ -45,7 +45,7 @@ MIN_STUDIES_FOR_PREDICTION = 3
 MIN_STUDIES_FOR_EGGER = 10
 LEVEL = 0.95
 Z = NormalDist().inv_cdf(0.5 + LEVEL / 2)
-MOST_LEFT_OUT = 2
+MAX_LEFT_OUT = 2
 """Studies without which a pool is tried."""
 
 
@@ -222,7 +222,7 @@ def leave_out_most(pool: Pool) -> tuple[tuple[str, ...], Interval | None]:
         )
         return {"lower": high, "higher": -low}.get(side, max(low, -high))
 
-    while len(left_out) < MOST_LEFT_OUT and len(rows) > MIN_STUDIES:
+    while len(left_out) < MAX_LEFT_OUT and len(rows) > MIN_STUDIES:
         row = max(rows, key=nearness)
         left_out, result = [*left_out, row.effect.evidence_id], without(row)
         rows.remove(row)

@@ -40,7 +40,7 @@ PER_MESSAGE = 8
 """Tokens that a chat template adds to each message."""
 PROMPT_SHARE = 0.8
 """The share of the input allowance, for the prompt; the rest is for a repair turn."""
-LEAST_OUTPUT = 64
+MIN_OUTPUT = 64
 """The shortest useful answer."""
 
 

@@ -20,7 +20,7 @@ LADDER: tuple[Format, ...] = ("json_schema", "json_object_schema", "json_object"
 """Best first. `json_object_schema` is the schema inside `json_object`, as llama.cpp's servers accept it."""
 SHRINK_FACTOR = 0.6
 """The share of what a prompt had, when a server calls it too long and does not say what it can read."""
-LEAST_CONTEXT = 512
+MIN_CONTEXT = 512
 """Tokens; a number below this in an error message is not the size of a context."""
 
 _NO = re.compile(
@@ -156,10 +156,10 @@ def context_size(message: str, prompt_tokens: int) -> int | None:
     numbers are the servers' own (llama.cpp, llama-cpp-python, vLLM, Ollama, OpenAI).
     """
     for pattern in _CONTEXT_SIZES:
-        if (match := pattern.search(message)) and int(match.group(1)) >= LEAST_CONTEXT:
+        if (match := pattern.search(message)) and int(match.group(1)) >= MIN_CONTEXT:
             return int(match.group(1))
     if match := _EXCEEDED_BY.search(message):
-        return max(prompt_tokens - int(match.group(1)), LEAST_CONTEXT)
+        return max(prompt_tokens - int(match.group(1)), MIN_CONTEXT)
     return None
 
 

@@ -30,7 +30,7 @@ from activities.logs import log
 from activities.models.base import (
     BYTES_PER_TOKEN,
     CURRENT,
-    LEAST_OUTPUT,
+    MIN_OUTPUT,
     Completion,
     Progress,
     YesOrNo,
@@ -173,7 +173,7 @@ class OpenAIModel:
             # the prompt again: its length is known now, what is added to it is estimated
             first_tokens = prompt_tokens if raw.estimated else raw.usage.input_tokens
             tokens = min(tokens, first_tokens + estimate(prompt[1][len(talk.prompt[1]) :]))
-        if talk.room(tokens) < LEAST_OUTPUT:
+        if talk.room(tokens) < MIN_OUTPUT:
             raise talk.unusable(problem, "and the allowance left none for a repair")
         try:
             return talk.read(await self._exchange(talk, prompt, tokens))

@@ -17,7 +17,7 @@ from activities.contracts.evidence import Allowance, Frozen, ModelChoice, Usage
 from activities.evidence_store import EvidenceStore
 from activities.logs import log
 from activities.models.address import Address
-from activities.models.base import LEAST_OUTPUT, Completion
+from activities.models.base import MIN_OUTPUT, Completion
 from activities.models.capabilities import Capabilities
 from activities.models.response import Word, probability_of_yes
 from activities.models.structured import Unreadable, read, without_bounds
@@ -223,7 +223,7 @@ class Conversation(Generic[Answer]):
     def question(self, prompt: tuple[str, str], tokens: int) -> Question:
         """Return the next turn. Raises ModelRefused when it leaves no room to answer."""
         free = self.room(tokens)
-        min_output = LEAST_OUTPUT if self.schema else 1
+        min_output = MIN_OUTPUT if self.schema else 1
         # the first turn leaves room for a repair; a reasoning model may need more than the plain answer
         cap = free if self.turns else min(free, max(self.allowance.output_tokens, free // 2))
         cap = cap if self.schema else min(cap, min_output)

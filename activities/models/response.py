@@ -211,7 +211,7 @@ END_SECONDS = 0.1
 FIRST_WORD_FACTOR = 4
 """Times longer to wait for the first word than for the next: a local model first reads the
 prompt."""
-MOST_CHARACTERS = 400_000
+MAX_CHARACTERS = 400_000
 """Characters of one answer, reasoning included. The longest output cap in use is some 60,000 characters."""
 CHECKED_EVERY = 256
 """Characters after which an answer is checked for repetition again."""
@@ -292,7 +292,7 @@ async def read_stream(
                     continue
                 limit.reschedule(min(clock() + silence, end))
                 on_words(pieces.characters)
-                if pieces.characters > MOST_CHARACTERS:
+                if pieces.characters > MAX_CHARACTERS:
                     return "size"
                 if pieces.characters - checked_at >= CHECKED_EVERY:
                     checked_at = pieces.characters

@@ -21,13 +21,13 @@ from pydantic import BaseModel, ValidationError
 
 Answer = TypeVar("Answer", bound=BaseModel)
 
-MOST_PROBLEMS = 8
+MAX_PROBLEMS = 8
 """Validation errors that a repair turn names; the first ones usually cause the others."""
-MOST_CANDIDATES = 12
-MOST_STARTS = 200
+MAX_CANDIDATES = 12
+MAX_STARTS = 200
 """Brackets that are tried as the beginning of an object. With `LONGEST_ANSWER` this bounds the work, so that
 reading time is proportional to the length of any text."""
-MOST_PARTIAL = 20
+MAX_PARTIAL = 20
 """Candidates that are read as the beginning of an object that was cut off."""
 LONGEST_ANSWER = 400_000
 """Characters that are read; what is beyond is dropped as if the answer had been cut off there."""
@@ -35,7 +35,7 @@ LONGEST_REPAIRED = 100_000
 """Characters of something nearly JSON: `json-repair` reads some 200,000 a second."""
 DEEPEST_REPAIRED = 40
 """Brackets within brackets of it: the time that it takes grows with their square."""
-MOST_REPAIRED = 4
+MAX_REPAIRED = 4
 """Places where something nearly JSON is looked for."""
 DEEPEST = 3
 """Wrappings (a list of one, a single key, a tool call) that are removed."""
@@ -151,7 +151,7 @@ def read(text: str, answer: type[Answer], *, is_cut: bool = False) -> Answer:
 def _read(text: str, answer: type[Answer], is_cut: bool) -> Answer:
     problem = ""
     has_json = False
-    for candidate in islice(candidates(text, is_cut=is_cut), MOST_CANDIDATES):
+    for candidate in islice(candidates(text, is_cut=is_cut), MAX_CANDIDATES):
         has_json = True
         fields = _in_shape(candidate, answer)
         if not (isinstance(fields, dict) and fields.keys() & answer.model_fields.keys()):
@@ -229,11 +229,11 @@ def _objects(text: str, is_cut: bool) -> Iterator[object]:
             yield value
         except (ValueError, RecursionError):
             failures += 1
-            if failures > MOST_STARTS:
+            if failures > MAX_STARTS:
                 return
-            if failures <= MOST_REPAIRED:
+            if failures <= MAX_REPAIRED:
                 yield from _repair(text, bracket.start())
-            if is_cut and failures <= MOST_PARTIAL:
+            if is_cut and failures <= MAX_PARTIAL:
                 with suppress(ValueError):
                     tail = _BACKSLASH.sub(lambda part: part[0].ljust(2, "\\"), text[bracket.start() :])
                     yield pydantic_core.from_json(tail, allow_partial=True)
@@ -257,7 +257,7 @@ def _repair(text: str, start: int) -> Iterator[object]:
 
 
 def _fenced_texts(text: str) -> Iterator[str]:
-    fences = list(_FENCE.finditer(text))[: 2 * MOST_CANDIDATES]
+    fences = list(_FENCE.finditer(text))[: 2 * MAX_CANDIDATES]
     for opening, closing in zip(fences[::2], fences[1::2], strict=False):
         yield text[opening.end() : closing.start()]
 
@@ -311,4 +311,4 @@ def _without_last(value: object, error: ValidationError) -> object | None:
 def _problems(error: ValidationError) -> str:
     errors = error.errors(include_url=False, include_input=False, include_context=False)
     lines = [f"{'.'.join(str(part) for part in e['loc']) or 'answer'}: {e['msg']}" for e in errors]
-    return "; ".join(lines[:MOST_PROBLEMS])
+    return "; ".join(lines[:MAX_PROBLEMS])

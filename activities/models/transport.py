@@ -24,12 +24,12 @@ if TYPE_CHECKING:
     from openai import AsyncOpenAI
 
 CONNECT_SECONDS = 10.0
-MOST_CONNECTIONS = 1000
+MAX_CONNECTIONS = 1000
 """At once, as in the `openai` package."""
 IDLE_CONNECTIONS = 10
 """Connections that are kept for later calls: those of two runs of five sections. The pool asks the system
 about every idle connection, before each call and after it."""
-MOST_REDIRECTS = 2
+MAX_REDIRECTS = 2
 LARGEST_BODY = 8 * 2**20
 """Bytes of a body that comes whole: an answer of the largest output cap is well under one MiB."""
 LARGEST_STREAM = 64 * 2**20
@@ -103,14 +103,14 @@ def open_client(
     """
     import openai
 
-    limits = httpx2.Limits(max_connections=MOST_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS)
+    limits = httpx2.Limits(max_connections=MAX_CONNECTIONS, max_keepalive_connections=IDLE_CONNECTIONS)
     transport = None
     if not reads_proxies(address.public_url, offline=offline):
         # reading the certificates of every authority takes 25 ms of a processor
         transport = httpx2.AsyncHTTPTransport(limits=limits, verify=address.public_url.startswith("https:"))
     http = openai.DefaultAsyncHttpxClient(
         transport=transport,
-        max_redirects=MOST_REDIRECTS,
+        max_redirects=MAX_REDIRECTS,
         headers={"accept-encoding": "identity"},
         event_hooks={"response": [_limit]},
         timeout=openai.Timeout(silence_seconds, connect=CONNECT_SECONDS),

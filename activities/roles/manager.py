@@ -12,9 +12,9 @@ from activities.roles.prompt import compose, listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, lines, one_of
 
-MOST_FACTS = 10
-MOST_STEPS = 8
-MOST_TURNS = 10
+MAX_FACTS = 10
+MAX_STEPS = 8
+MAX_TURNS = 10
 MAX_WORKS = 12
 MAX_HYPOTHESES = 6
 LABEL = re.compile(r"\[(W\d{1,2})\]")
@@ -23,8 +23,8 @@ REPLAN = "The plan did not work. Keep the facts and make another plan."
 
 
 class ManagerAnswer(Loose):
-    facts: Texts = limits(items=MOST_FACTS, length=200, default_factory=list)
-    plan: Texts = limits(items=MOST_STEPS, length=200, default_factory=list)
+    facts: Texts = limits(items=MAX_FACTS, length=200, default_factory=list)
+    plan: Texts = limits(items=MAX_STEPS, length=200, default_factory=list)
     satisfied: bool = False
     looping: bool = False
     progress: bool = True
@@ -43,10 +43,10 @@ def render(step: ManagerInput, _documents: Sequence[Evidence], room: int) -> Pro
     inputs = [
         f"Members:\n{members}",
         f"Round {step.round}; {step.found} items found, {step.unjudged} of them not judged yet.",
-        listing("Facts", step.facts, MOST_FACTS),
-        listing("Plan", step.plan, MOST_STEPS),
+        listing("Facts", step.facts, MAX_FACTS),
+        listing("Plan", step.plan, MAX_STEPS),
         REPLAN if step.replan and step.turns else "",
-        listing("Turns so far", turns[-MOST_TURNS:], MOST_TURNS),
+        listing("Turns so far", turns[-MAX_TURNS:], MAX_TURNS),
         listing("Works, the best first", _describe(step), MAX_WORKS, 300),
         listing("Hypotheses", hypotheses, MAX_HYPOTHESES),
         listing("What the judge says", (step.judged_reasons,) if step.judged_reasons else (), 1, 800),
@@ -89,8 +89,8 @@ def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accept
         LABEL.sub(lambda m: f"[{labels[m[1]]}]" if m[1] in labels else "", fact) for fact in answer.facts
     )
     ledger = TeamLedger(
-        facts=lines((*step.facts, *facts), MOST_FACTS, 300),
-        plan=(lines(answer.plan, MOST_STEPS, 200) if step.replan else ()) or step.plan,
+        facts=lines((*step.facts, *facts), MAX_FACTS, 300),
+        plan=(lines(answer.plan, MAX_STEPS, 200) if step.replan else ()) or step.plan,
         satisfied=answer.satisfied,
         looping=answer.looping,
         progress=answer.progress,

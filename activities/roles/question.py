@@ -29,10 +29,10 @@ from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import is_relevant, line, lines, one_of
 from activities.verification.gate import is_named, words
 
-MOST_ENTITIES = 8
-MOST_QUESTIONS = 5
+MAX_ENTITIES = 8
+MAX_QUESTIONS = 5
 ASKED: tuple[Asked, ...] = get_args(Asked)
-LEAST_SOURCES = 3
+MIN_SOURCES = 3
 """Sources that are searched where a model chose fewer and more are there."""
 COVERS = (100, 60, 30, 0)
 """Characters of what a source covers in the prompt: as many as leave room for all sources that may be
@@ -124,7 +124,7 @@ def sources_of(step: ParseQueryInput, answer: QueryAnswer, profile: str) -> tupl
     choice = dict.fromkeys(name for source in answer.sources if (name := one_of(source, names)) is not None)
     preferred = (name for name in step.preferred(profile) if name in names)
     sources = [*dict.fromkeys((*choice, *preferred))]
-    return tuple(sources[: max(LEAST_SOURCES, len(choice))]) if choice else ()
+    return tuple(sources[: max(MIN_SOURCES, len(choice))]) if choice else ()
 
 
 def modes_of(step: ParseQueryInput) -> tuple[str, ...]:
@@ -154,9 +154,9 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
         profile=profile,
         sources=sources_of(step, answer, profile),
         specialist=one_of(answer.specialist, step.specialists) or "",
-        key_entities=lines((e for e in answer.key_entities if is_named(e, text)), MOST_ENTITIES, 120),
+        key_entities=lines((e for e in answer.key_entities if is_named(e, text)), MAX_ENTITIES, 120),
         asks=tuple(dict.fromkeys(ask for text in answer.asks if (ask := one_of(text, ASKED)))),
-        research_questions=lines(answer.research_questions, MOST_QUESTIONS) or (rewrite,),
+        research_questions=lines(answer.research_questions, MAX_QUESTIONS) or (rewrite,),
         wordings={
             wording.language: query
             for wording in answer.wordings

@@ -73,7 +73,7 @@ ACTIONS: Mapping[Action, str] = {
 
 PLACE = re.compile(r"\[[^\[\]\w]*+\w[^\[\]]*+\]")
 """What the sender of a text has to fill in: `[date]`."""
-MOST_IN_VAIN = 5
+MAX_UNCITED = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
 MAX_TITLE_CHARS = 200
 GROUP_OF_EVENTS, GROUP_OF_MEAN = N_("{0} of {1}"), N_("{0} (SD {1}, n = {2})")
@@ -276,7 +276,7 @@ def _read_in_vain(report: Report) -> Iterator[str]:
     reasons = ("not_relevant", "not_chosen")
     works = [w for w in report.unused if w.reason in reasons and judgements[w.evidence_id].reason]
     works.sort(key=lambda work: -judgements[work.evidence_id].answers)
-    for work in works[:MOST_IN_VAIN]:
+    for work in works[:MAX_UNCITED]:
         title = in_quotes(shortened(clean(work.title), MAX_TITLE_CHARS))
         reason = clean(judgements[work.evidence_id].reason).rstrip(".")
         yield _("Read and not used: {title} ({reason}).").format(title=title, reason=reason)

@@ -7,7 +7,7 @@ from activities.contracts.plan import ParseQueryInput, SelectInput
 from activities.extractive.planning import choose_sources, parse_query
 from activities.extractive.searching import select_tools
 from activities.profiles.loader import load_profile
-from activities.roles.question import LEAST_SOURCES, QUERY_PARSER, QueryAnswer
+from activities.roles.question import MIN_SOURCES, QUERY_PARSER, QueryAnswer
 from activities.settings import Settings
 from activities.sources.http.client import open_http
 from activities.sources.registry import Sources
@@ -45,7 +45,7 @@ def test_a_models_choice_is_kept_within_what_is_offered(offered: tuple[SourceOpt
     answer = QueryAnswer(sources=["OpenFDA", "shell", "openfda"])
     chosen = QUERY_PARSER.accept(step, QUERY_PARSER.render(step, (), 4_000), answer).output.sources
     assert chosen[0] == "openfda"
-    assert len(chosen) == LEAST_SOURCES
+    assert len(chosen) == MIN_SOURCES
     assert set(chosen) <= {o.info.name for o in offered}
     assert QUERY_PARSER.accept(step, QUERY_PARSER.render(step, (), 4_000), QueryAnswer()).output.sources == ()
 
