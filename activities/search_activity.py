@@ -158,12 +158,10 @@ class SearchActivities:
             texts = await source.read_results(ranking[: choice.most])
         pages = {name: record for name, record in texts.items() if record is not None}
         unique_names = await asyncio.to_thread(without_duplicates, list(pages), pages)
-        records = {name: pages[name] for name in unique_names}
-        by_name = {
-            name: ref
-            for name, record in records.items()
-            for ref in (await self._store_records((record,), tasks[0].query, 1))[0]
-        }
+        refs_by_name: dict[str, EvidenceRef] = {}
+        for name in unique_names:
+            page_refs, _ = await self._store_records((pages[name],), tasks[0].query, 1)
+            refs_by_name.update((name, ref) for ref in page_refs)  # none for a page of other years
         unread_results = [result for result in ranking if result.name not in texts]
         seconds = round(time.monotonic() - start, 3)
         rows = []
@@ -172,7 +170,7 @@ class SearchActivities:
                 rows.append(hits_of_failure(task, outcome))
                 continue
             names = [result.name for result in outcome.results if result.name in texts]
-            refs = tuple(by_name.pop(name) for name in names if name in by_name)
+            refs = tuple(refs_by_name.pop(name) for name in names if name in refs_by_name)
             count = sum(result.name in results and result.name not in texts for result in outcome.results)
             gap = unread_note([pages[name] for name in names if name in pages], len(names))
             rows.append(
@@ -183,7 +181,7 @@ class SearchActivities:
                     hits=outcome.hits,
                     kept=refs,
                     listed=count,
-                    set_aside=outcome.set_aside + sum(name not in records for name in names),
+                    set_aside=outcome.set_aside + sum(name not in unique_names for name in names),
                     detail="; ".join(filter(None, (outcome.detail, gap))),
                     attempts=activity.info().attempt,
                     seconds=seconds,
