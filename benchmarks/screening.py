@@ -8,7 +8,7 @@ FOLDER holds `NAME.jsonl.gz` (records with `title`, `abstract`, `included`) and 
 `criteria`). Each order is one simulated review by `activities.review.rounds`: a person labels a random
 sample, two independent screeners of a given sensitivity and specificity read in the learnt order, a person
 who is right decides where they differ and confirms what both include of the sample that ends it, and the
-product's rule stops. FILE keeps the rounds of each order as a line: they do not depend on the rule, so that
+product's rule stops. FILE keeps the rounds of each order as a line: up to the first sample they do not depend on the rule, so that
 another rule is measured on them in a minute. SHARE of the records, drawn at random, come by a later search,
 when the first ones were screened. `--drawn` makes up a review of so many records, so many of them
 included, whose order is drawn in the place of a learnt one: the scores of both kinds are normal, their

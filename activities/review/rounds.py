@@ -16,12 +16,13 @@ from scipy.sparse import csr_matrix
 
 from activities.review.decisions import OPEN, Marks
 from activities.review.results import ScreenerAccuracy
-from activities.review.state import Course, Sample
+from activities.review.state import Course, Phase, Sample
 from activities.review.stopping import (
     ERROR,
     NO_ERRORS,
     Counts,
     Errors,
+    error_of,
     errors_of,
     miss_limit,
     plan_sample,
@@ -105,22 +106,28 @@ class _SettledRound:
     def after_round(self, *, read_all: bool) -> Course:
         """Decide what follows a round, whose decisions the course counts already."""
         course = self.course
-        if (sample := course.sample) is not None:
-            sample = sample.replace(drawn=len(course.drawn), relevant=self.count(course.drawn))
+        if course.phase == "sample" and course.sample is not None:
+            sample = self.settle_sample(course.sample)
             course = course.replace(sample=sample)
             if course.until_look > 0:
                 return course
-            if course.left == 0 or probability_below(course.found, sample, self.errors) <= ERROR:
+            if course.left == 0 or probability_below(course.found, sample, self.errors) <= error_of(sample):
                 return self.end(course, sample)
-            return course.replace(sample=sample.replace(passed=sample.passed + 1))
+            phase: Phase = "ranked" if sample.fails and not sample.start else "sample"
+            return course.replace(sample=sample.replace(passed=sample.passed + 1), phase=phase)
         if course.left == 0:
             return self.end(course, Sample(left=0))
         expected = self.counts(course.batch).mistaken
         limit = round(expected) + QUIET_SHARE * miss_limit(course.found, self.errors)
         if course.batch and not read_all and self.count(course.batch) <= limit:
-            sample = plan_sample(course.left, course.found, self.errors)
+            sample = plan_sample(course.left, course.found, self.errors, len(course.drawn))
             return course.replace(sample=sample, phase="sample")
         return course
+
+    def settle_sample(self, sample: Sample) -> Sample:
+        """Return a sample with what was drawn of it, and how much of that is relevant."""
+        records = self.drawn[sample.start :]
+        return sample.replace(drawn=len(records), relevant=self.count(records))
 
     def end(self, course: Course, sample: Sample, error: float = ERROR) -> Course:
         """End screening with the recall that holds of all records, but for the probability `error`.
@@ -138,7 +145,7 @@ class _SettledRound:
             before = restate(before, self.marks.up_to(course.first), self.labels_apply, error)
         if course.left or any(map(self.marks.is_labelled, range(self.marks.total))):
             sample = sample if course.left else Sample(left=0)
-            recall = stated_recall(course.found, sample, self.errors, error)
+            recall = stated_recall(course.found, sample, self.errors, error * error_of(sample) / ERROR)
         if before is not None and recall is not None:
             recall = None if before.recall is None else min(recall, before.recall)
         return course.replace(phase="done", recall=recall)
@@ -179,10 +186,8 @@ def restate(
 ) -> Course:
     """State the recall of screening that has ended again, by the decisions of today."""
     settled_round = _SettledRound(course, marks, labels_apply)
-    drawn = len(course.drawn)
-    sample = (course.sample or Sample(left=0)).replace(
-        left=settled_round.course.left + drawn, drawn=drawn, relevant=settled_round.count(course.drawn)
-    )
+    sample = settled_round.settle_sample(course.sample or Sample(left=0))
+    sample = sample.replace(left=settled_round.course.left + sample.drawn)
     return settled_round.end(settled_round.course, sample, error)
 
 

@@ -54,6 +54,13 @@ class Sample(Frozen):
     """Size of the sample at each look, and the included ones with which it ends there."""
     passed: int = 0
     """Looks that were made."""
+    start: int = 0
+    """Records of an earlier sample, which found too much to show the recall."""
+
+    @property
+    def fails(self) -> bool:
+        """Return True where more relevant records were drawn than any look but the last allows."""
+        return len(self.looks) > 1 and self.relevant > self.looks[-2][1]
 
 
 class Course(Compact):
@@ -86,8 +93,9 @@ class Course(Compact):
 
     @property
     def all_drawn(self) -> int:
-        """Records of the random samples of this screening and of those before."""
-        return len(self.drawn) + (self.before.all_drawn if self.before else 0)
+        """Records of the random samples on which the recall rests: of this screening and of those before."""
+        earlier = self.sample.start if self.sample else 0
+        return len(self.drawn) - earlier + (self.before.all_drawn if self.before else 0)
 
     @property
     def until_look(self) -> int:

@@ -6,7 +6,9 @@ how probable it is to draw as few as were drawn follows a hypergeometric distrib
 looks that are fixed beforehand. For each number of relevant records that may be left, the probabilities to
 stop wrongly at the looks add up to the error at most, so that looking often is no way to stop early by
 chance. A later look costs little by that: with the records that it allows to have been drawn, recall is below
-its target only where more were left, of which so few are hardly ever drawn.
+its target only where more were left, of which so few are hardly ever drawn. Where a sample has more than any
+look allows, the order has learnt from it what it had missed: records are read in that order again, and a
+second sample is drawn, which has a small part of the error.
 
 Screeners err, and the counts show how often: records that both missed are added to those that were not read,
 and records that both included by mistake are taken from those that were found, each as a distribution and
@@ -38,6 +40,8 @@ ERROR = 0.05
 """Probability with which the stated recall may be wrong."""
 REMAINDER = 0.3
 """Part of the error probability that a look leaves to those behind it: most samples end at the first."""
+SECOND_SHARE = 0.02
+"""Part of the error probability that is left to a second sample, where the first one finds too much."""
 MAX_LOOKS = 8
 """Looks at a sample before all records left are read."""
 MAX_INCLUDED = 60
@@ -197,17 +201,23 @@ def stated_recall(included: int, sample: Sample, errors: Errors = NO_ERRORS, err
     return bisect_left(range(1, 1001), True, key=lambda recall: probability(recall / 1000) > error) / 1000
 
 
-def plan_sample(unread: int, included: int, errors: Errors = NO_ERRORS) -> Sample:
+def error_of(sample: Sample) -> float:
+    """Return the probability with which a recall may be stated wrongly by a sample."""
+    return ERROR * (SECOND_SHARE if sample.start else 1 - SECOND_SHARE)
+
+
+def plan_sample(unread: int, included: int, errors: Errors = NO_ERRORS, start: int = 0) -> Sample:
     """Plan a sample, and the sizes at which it may end.
 
     Each is the least that shows the recall where at most 0, 1, 2, ... of those drawn are relevant. The last
-    look is at all records left, and needs no test.
+    look is at all records left, and needs no test. `start`: records of an earlier sample that failed.
     """
+    sample = Sample(left=unread, start=start)
     looks: list[tuple[int, int]] = []
     test = _Test(included, unread, errors, TARGET, MAX_LOOKS)
     size, spent = 0, np.zeros(1)
     while len(looks) < MAX_LOOKS:
-        count, most = len(looks), ERROR * (1 - REMAINDER ** (len(looks) + 1))
+        count, most = len(looks), error_of(sample) * (1 - REMAINDER ** (len(looks) + 1))
         size += 1 + bisect_left(
             range(size + 1, unread), True, key=lambda look: (spent + test.at(look, count)).max() <= most
         )
@@ -215,4 +225,4 @@ def plan_sample(unread: int, included: int, errors: Errors = NO_ERRORS) -> Sampl
             break
         spent = spent + test.at(size, count)
         looks.append((size, count))
-    return Sample(left=unread, looks=(*looks, (unread, unread)))
+    return sample.replace(looks=(*looks, (unread, unread)))

@@ -1,7 +1,7 @@
 """Screening stops only where few relevant records can be left, and the recall that is stated is true."""
 
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pytest
@@ -146,23 +146,37 @@ def test_a_sample_begins_where_a_round_brings_few_of_those_that_may_be_missing(
 
 
 def simulated(
-    seed: str, searches: Sequence[tuple[int, int]], rates: tuple[float, float]
+    seed: str, searches: Sequence[tuple[int, int]], rates: tuple[float, float], hidden: int = 0
 ) -> tuple[Course, Marks, float]:
     """Screen a review with a good order that has a tail: most relevant records early, some anywhere.
 
-    `searches`: the records of each, one after the other, and the relevant ones.
+    `searches`: the records of each, one after the other, and the relevant ones. `hidden`: relevant ones of
+    which the order knows nothing until one of them is included.
     """
     truth = [number < relevant for total, relevant in searches for number in range(total)]
     draw = random.Random(seed)
     weights = [draw.betavariate(1, 8) if true else draw.random() for true in truth]
     totals = [total for total, _ in searches]
 
-    def order(_: object, unread: Sequence[int]) -> list[int]:
-        return sorted(unread, key=weights.__getitem__)
+    def order(decisions: Mapping[int, bool], unread: Sequence[int]) -> list[int]:
+        is_known = any(decisions.get(number) for number in range(hidden))
+        return sorted(unread, key=lambda number: weights[number] + (number < hidden and not is_known))
 
     course, marks = Screeners(truth, rates, seed).screen(totals, order, 60, seed)
     found = sum(true and state == "included" for true, state in zip(truth, marks.states(), strict=True))
     return course, marks, found / sum(truth)
+
+
+def test_a_sample_that_finds_what_the_order_missed_is_followed_by_a_second_one() -> None:
+    runs = [simulated(f"hidden/{n}", [(4000, 400)], (0.967, 0.979), hidden=60) for n in range(20)]
+    assert sum(reached >= (course.recall or 0) for course, _, reached in runs) >= 19
+    seconds = [(course, marks) for course, marks, _ in runs if course.sample and course.sample.start]
+    assert len(seconds) >= 5
+    assert sum(course.left > 0 for course, _ in seconds) >= 5
+    course, marks = next((course, marks) for course, marks in seconds if course.left)
+    assert restate(course, marks).recall == course.recall
+    assert course.sample is not None
+    assert course.all_drawn == course.sample.drawn < len(course.drawn)
 
 
 @pytest.mark.parametrize(
