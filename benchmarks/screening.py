@@ -8,14 +8,15 @@ FOLDER holds `NAME.jsonl.gz` (records with `title`, `abstract`, `included`) and 
 `criteria`). Each order is one simulated review by `activities.review.rounds`: a person labels a random
 sample, two independent screeners of a given sensitivity and specificity read in the learnt order, a person
 who is right decides where they differ and confirms what both include of the sample that ends it, and the
-product's rule stops. FILE keeps the rounds of each order as a line: up to the first sample they do not depend on the rule, so that
-another rule is measured on them in a minute. SHARE of the records, drawn at random, come by a later search,
-when the first ones were screened. `--drawn` makes up a review of so many records, so many of them
-included, whose order is drawn in the place of a learnt one: the scores of both kinds are normal, their
-means so many standard deviations apart. Printed, the smallest review first: the share of reviews whose
-stated recall is true with its exact interval, the records that were not read, of all reviews and of those
-in which something could be saved (reading all would show a recall of 95 %), and, for the order alone, the
-share of records read for 95 % of those included beside the order by BM25 and a random one.
+product's rule stops. FILE keeps the rounds of each order as a line: up to the first sample they do not
+depend on the rule, so that another rule is measured on them in a minute. SHARE of the records, drawn at
+random, come by a later search, when the first ones were screened. `--drawn` makes up a review of so many
+records, so many of them included, whose order is drawn in the place of a learnt one: the scores of both
+kinds are normal, their means so many standard deviations apart. Printed, the smallest review first: the
+share of reviews whose stated recall is true with its exact interval, the records that were not read, of all
+reviews and of those in which something could be saved (reading all would show a recall of 95 %), and, for
+the order alone, the share of records read for 95 % of those included beside the order by BM25 and a random
+one.
 """
 
 import argparse
