@@ -7,6 +7,7 @@ the judge said.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from importlib.metadata import version
 
 from activities.contracts.evidence import (
     UNPLANNED,
@@ -109,6 +110,7 @@ def _check(step: PublishInput, checks: Checks, part_data: Mapping[str, object]) 
     report = Report(
         **head,
         executive_summary="",
+        made_with=version("determinator"),
         mechanism=edit.mechanism,
         sections=tuple(
             section.replace(

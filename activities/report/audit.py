@@ -5,6 +5,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from importlib.metadata import version
 
 from activities.contracts.judge import MIN_ANSWERS
 from activities.messages import in_its_language
@@ -16,6 +17,10 @@ from activities.report.parts import parts_of
 from activities.report.schema import Report
 from activities.report.strength import WEIGHT, carried_by, confidence_of
 
+OTHER_VERSION = (
+    "it was written by another version of Determinator ({version}), whose fixed sentences differ: "
+    "summary, sections as text and limitations were not compared with their data"
+)
 ROUNDED = 0.0001
 """By how much a stored confidence may differ from the one that is computed again."""
 
@@ -26,6 +31,8 @@ class Examination:
     bearers: tuple[CheckedBearer, ...] = ()
     problems: tuple[str, ...] = ()
     """What is wrong with the report as a whole: its numbering, and text without a claim."""
+    notes: tuple[str, ...] = ()
+    """What could not be compared."""
 
     @property
     def holds(self) -> bool:
@@ -43,6 +50,8 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
     derived: dict[str, Iterator[tuple[str, ...]]] = {}
     for part in parts_of(report):
         derived |= {kind: iter(rows) for kind, rows in part.problems(report, items).items()}
+    printed = (*_prose(report), *_limitations(report))
+    is_of_today = report.made_with == version("determinator")
     return Examination(
         run_id=report.run_id,
         bearers=tuple(
@@ -51,7 +60,10 @@ def examine(report: Report, lines: Iterable[Mapping[str, object]]) -> Examinatio
             else bearer
             for bearer in bearers
         ),
-        problems=(*problems, *_prose(report), *_confidence(report), *_grounds(report), *_limitations(report)),
+        problems=(*problems, *_confidence(report), *_grounds(report), *(printed if is_of_today else ())),
+        notes=(OTHER_VERSION.format(version=report.made_with or "unknown"),)
+        if printed and not is_of_today
+        else (),
     )
 
 

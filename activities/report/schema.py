@@ -193,6 +193,8 @@ class Report(Head, ReportParts):
     """Works that were found and are not cited, by reason; empty where not recorded."""
     made_from: str = ""
     """Key of the blob of what it was published from: a later version publishes that again."""
+    made_with: str = ""
+    """Version of Determinator that wrote its fixed sentences; empty where not recorded."""
 
     def claims(self) -> Iterator[Claim]:
         for section in self.sections:

@@ -339,6 +339,8 @@ def _show(verification: "Verification") -> None:
             print_text(f"       {plain(fault)}")
     for problem in (*examination.problems, *verification.damaged):
         print_text(f"FAILS  {plain(problem)}")
+    for note in examination.notes:
+        print_text(f"NOTE   {plain(note)}")
     counts = []
     for kind, names in (("claim", "claims"), ("candidate", "candidates")):
         results = [bearer.holds for bearer in examination.bearers if bearer.kind == kind]
@@ -371,4 +373,5 @@ def _as_data(verification: "Verification") -> dict[str, Any]:
         "candidates": [bearer_data(b) for b in bearers if b.kind == "candidate"],
         "others": [bearer_data(b) for b in bearers if b.kind not in ("claim", "candidate")],
         "problems": [*verification.examination.problems, *verification.damaged],
+        "notes": list(verification.examination.notes),
     }

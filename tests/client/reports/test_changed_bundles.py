@@ -204,3 +204,16 @@ def test_a_report_made_anew_with_a_confidence_or_limitations_of_its_own_does_not
     assert examine(honest, lines).holds
     faults = examine(honest.model_copy(update=forged), lines).faults()
     assert any(said in fault for fault in faults), faults
+
+
+def test_fixed_sentences_of_another_version_are_noted_and_no_fault() -> None:
+    honest = build_report(FULL, DOCUMENTS)
+    lines = [dict(evidence_line(make_ref(item, "blob"), item)) for item in DOCUMENTS.values()]
+    older = honest.replace(made_with="0.1.0", limitations=("Said in other words.",))
+    examination = examine(older, lines)
+    assert examination.holds
+    assert any("another version of Determinator (0.1.0)" in note for note in examination.notes)
+    assert not examine(older.replace(made_with=honest.made_with), lines).holds
+    assert examine(honest, lines).notes == ()
+    forged = older.changed(lambda claim: claim.replace(support=()))
+    assert not examine(forged, lines).holds, "what is exact is compared whatever the version"
