@@ -20,7 +20,7 @@ MIN_LOWER = 1 / 3
 _BLOCK = re.compile(r"(?:^|(?<=\n))(?:[^\n]*\S[^\n]*(?:\n|$))+")
 _LINE = re.compile(r"[^\n]+")
 _ITEM = re.compile(r"[ \t]*(?:[-*+\u2022\u2013]|\(?\d{1,3}(?:\.\d{1,3})*[.):]?|[a-z][.)])[ \t]+\S")
-_NUMBER = re.compile(r"(?<![ \t])[ \t]*(\d{1,3}(?:\.\d{1,3})*)([.):]?)[ \t]+\S")
+_NUMBER = re.compile(r"(?<![ \t])[ \t]*(\d{1,3}(?:\.\d{1,3}){0,9})([.):]?)[ \t]+\S")
 _FIELD = re.compile(r"[ \t]*[\w.\"'-]+(?:[ \t]*[:=][ \t]+\S|:$)|[ \t]*\[[^\]]+\]$")
 """A key with what it is, as files of settings have them, or what stands over such lines."""
 _ROW = re.compile(r"[^:;\n]{1,60}: [^\n]+; [^:;\n]{1,60}: \S")
