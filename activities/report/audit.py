@@ -32,7 +32,7 @@ class Examination:
     problems: tuple[str, ...] = ()
     """What is wrong with the report as a whole: its numbering, and text without a claim."""
     notes: tuple[str, ...] = ()
-    """What could not be compared."""
+    """Parts of the report that could not be compared, with the reason."""
 
     @property
     def holds(self) -> bool:

@@ -347,7 +347,8 @@ def _show(verification: "Verification") -> None:
         if results or kind == "claim":
             counts.append(f"{sum(results)} of {len(results)} {names}")
     quotes = [not quote.problem for bearer in examination.bearers for quote in bearer.quotes]
-    verdict = "everything holds" if verification.holds else "NOT everything holds"
+    everything = "everything that was compared" if examination.notes else "everything"
+    verdict = f"{everything} holds" if verification.holds else "NOT everything holds"
     if not examination.bearers:
         verdict = "nothing to check: the report makes no claim"
     print_text(

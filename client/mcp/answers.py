@@ -138,3 +138,4 @@ class VerifyAnswer(BaseModel):
     holds: bool
     quotes: int = Field(description="Quotes that were checked")
     faults: list[str]
+    notes: list[str] = Field(description="Parts that could not be compared")

@@ -260,7 +260,8 @@ class Research:
         verification = await self._client.verify(run)
         quotes = sum(len(bearer.quotes) for bearer in verification.examination.bearers)
         faults = [*verification.examination.faults(), *verification.damaged]
-        return VerifyAnswer(holds=verification.holds, quotes=quotes, faults=faults)
+        notes = list(verification.examination.notes)
+        return VerifyAnswer(holds=verification.holds, quotes=quotes, faults=faults, notes=notes)
 
     async def _state(self, run: Run, ctx: Context, seconds: float) -> RunState:
         """Return the state of a run, after waiting for its end or for a gate."""

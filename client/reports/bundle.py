@@ -195,7 +195,7 @@ def _readme(
     quotes = sum(len(bearer.quotes) for bearer in examination.bearers)
     works = {quote.evidence_id for bearer in examination.bearers for quote in bearer.quotes}
     faults = f"{len(examination.faults())} checks failed; `determinator verify {run.run_id}` names them"
-    state = "everything held" if examination.holds else faults
+    state = "; ".join(("everything held", *examination.notes)) if examination.holds else faults
     rows = [(name, FILE_DESCRIPTIONS.get(name, "the report as the run first published it")) for name in names]
     counts = f"{plural(quotes, 'quote')} from {plural(len(works), 'work')}"
     blocks = [

@@ -21,7 +21,7 @@ from activities.report.schema import Report
 RULE = "---"
 """Stands above and below a text that leaves the report, which can be copied between the two."""
 NEW_LINE, LINE = "\n", "  \n"
-"""What separates two lines, and how Markdown keeps them apart."""
+"""A separator of lines, and the form in which Markdown keeps it."""
 
 
 def markdown(report: Report) -> bytes:

@@ -71,8 +71,10 @@ ACTIONS: Mapping[Action, str] = {
 }
 
 
-PLACE = re.compile(r"\[[^\[\]\w]*+\w[^\[\]]*+\]")
-"""What the sender of a text has to fill in: `[date]`."""
+PLACE = re.compile(
+    r"[\[\uff3b\u3010][^\[\]\uff3b\uff3d\u3010\u3011\w]*+\w[^\[\]\uff3b\uff3d\u3010\u3011]*+[\]\uff3d\u3011]"
+)
+"""A place that the sender of a text fills in, in brackets of any script: `[date]`."""
 MAX_UNCITED = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
 MAX_TITLE_CHARS = 200

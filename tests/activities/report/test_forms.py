@@ -136,12 +136,14 @@ def test_a_letter_is_copied_between_two_rules_or_from_a_file_of_its_own() -> Non
 
 
 def test_what_a_sender_has_to_fill_in_is_said_below_the_letter() -> None:
-    letter = PROPOSED.replace(text="I came on [date] to [place].", letter=True, begins=True)
+    letter = PROPOSED.replace(
+        text="I came on [date] to [place], \u3010\u65e5\u671f\u3011.", letter=True, begins=True
+    )
     page = page_of(render(report_of(grouped((SAID,), (letter,))), "html"))
     (below,) = page.xpath("//section[blockquote/@class='letter']/following-sibling::section[1]")
     assert below.text_content().split("\n")[1:3] == [
         "Before you send this text",
-        "To be filled in: [date], [place].",
+        "To be filled in: [date], [place], \u3010\u65e5\u671f\u3011.",
     ]
 
 

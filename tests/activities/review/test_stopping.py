@@ -135,7 +135,7 @@ def test_what_screeners_miss_and_what_is_left_are_held_against_each_number_that_
 def test_a_sample_begins_where_a_round_brings_few_of_those_that_may_be_missing(
     found: int, in_round: int, *, begins: bool
 ) -> None:
-    """Of 400 found 21 may be missing, of which a tenth may still come in a round; of 100 five, and none."""
+    """A tenth of those that may be missing may come in a round: of 400 found two, of 100 none."""
     batch = range(1000 - in_round, 1200 - in_round)
     labels = {number: "i" if 1000 - found <= number < 1000 else "e" for number in range(batch.stop)}
     marks = Marks.of(4000).with_labels(labels)
