@@ -17,7 +17,7 @@ import obstore
 from obstore.exceptions import AlreadyExistsError, BaseError, NotFoundError
 from obstore.store import ObjectStore, from_url
 
-from activities.contracts.errors import DamagedEvidence, NoSuchKey, StoreError
+from activities.contracts.errors import DamagedEvidence, DiskFull, NoSuchKey, StoreError
 from activities.contracts.evidence import Evidence, EvidenceRef, Work, fields_of
 from activities.credentials import without_credentials
 from activities.proxies import spare_this_machine
@@ -164,7 +164,7 @@ class EvidenceStore:
 
     def _not_written(self, name: str, error: Exception) -> StoreError:
         if any(mark in str(error).lower() for mark in NO_SPACE):
-            return StoreError(f"there is no space left for the evidence store {self._place}; free some")
+            return DiskFull(f"there is no space left for the evidence store {self._place}; free some")
         return StoreError(f"cannot write {name} to the evidence store: {error}")
 
     async def put_named(self, name: str, data: bytes) -> None:

@@ -160,13 +160,18 @@ def research_worker(client: Client, resources: Resources, queue: str, executes: 
     """
     from worker.metrics import MetricsHook, MetricsInterceptor
     from worker.rate_gate_holder import gate_activities
+    from worker.room import RoomInterceptor
     from workflows.modes import workflow_classes
     from workflows.rate_gate import RateGate
     from workflows.refresh import RefreshReport
     from workflows.review.workflow import SystematicReview
 
     settings = resources.settings
-    interceptors = [HookInterceptor([*load_hooks(settings), MetricsHook()]), MetricsInterceptor()]
+    interceptors = [
+        HookInterceptor([*load_hooks(settings), MetricsHook()]),
+        MetricsInterceptor(),
+        RoomInterceptor(settings.home),
+    ]
     gates = gate_activities(
         client,
         resources.http,

@@ -13,6 +13,7 @@
     |   +-- ModelUnusable    no valid structured answer after the repair turn: never retried
     +-- DecisionError        a person's decision that cannot be taken: never retried
     +-- StoreError           the evidence store failed              retried
+    |   +-- DiskFull         there is no room for what it stores    repeated once there is
     +-- PayloadTooLarge      over the payload limit                 never retried
 
 Plain libraries raise these; `to_application_error` is the only place that translates them for Temporal.
@@ -116,6 +117,10 @@ class ModelUnusable(ModelError):
 
 class StoreError(DeterminatorError):
     retryable = True
+
+
+class DiskFull(StoreError):
+    """The disk has no room for what is to be stored, or a quota is used up."""
 
 
 class DamagedEvidence(StoreError):

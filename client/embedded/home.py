@@ -14,10 +14,10 @@ from pydantic import BaseModel, ConfigDict, SecretStr, ValidationError
 
 from activities.configuration.declaration import carried, variable_of
 from activities.configuration.folder import HOME_VARIABLE, user_home
+from activities.disk import has_room
 from activities.lanes import Lane
 from activities.private_files import private_home, random_key
 from activities.settings import FOLDER_VARIABLE, Settings, config_path, secret_variables
-from client.embedded.processes import has_room
 
 
 class Note(BaseModel):

@@ -9,7 +9,6 @@ Only the standard library is imported: each cold start waits for the supervisor.
 import asyncio
 import contextlib
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -245,14 +244,6 @@ def last_error(log: Path) -> str:
     """Return the last line of a log that begins with `Error:`, without that word; else an empty text."""
     error = next((line for line in reversed(last_lines(log)) if line.startswith("Error:")), "")
     return error.removeprefix("Error:").strip()[:300]
-
-
-MIN_FREE_BYTES = 256 * 1024
-"""Below which the server's database cannot take a transaction."""
-
-
-def has_room(folder: Path) -> bool:
-    return shutil.disk_usage(folder).free >= MIN_FREE_BYTES
 
 
 def report(name: str, code: int) -> None:

@@ -28,6 +28,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from activities.disk import has_room
 from activities.private_files import write_whole
 from activities.processes import IDLE, leave
 from client.embedded import network
@@ -44,7 +45,6 @@ from client.embedded.processes import (
     Locked,
     LockFile,
     WorkerSlot,
-    has_room,
     last_error,
     now,
     report,

@@ -20,6 +20,7 @@ from weakref import WeakValueDictionary
 import httpx
 
 from activities.contracts.errors import Malformed, RateLimited
+from activities.disk import is_disk_full
 from activities.logs import log
 
 CACHE_SECONDS = 6 * 3600.0
@@ -161,17 +162,22 @@ class HttpCache:
                     rows = database.execute(statement, values).fetchall()
             except (OSError, sqlite3.Error) as error:
                 log.warning("http_cache_unusable", folder=str(self._folder), error=str(error))
-                self._broken = True
+                self._broken = not is_disk_full(error)
                 return []
         return rows
 
     def _open(self) -> sqlite3.Connection:
         if self._database is None:
             self._folder.mkdir(parents=True, exist_ok=True)
-            self._database = sqlite3.connect(
+            database = sqlite3.connect(
                 self._folder / "answers.sqlite", timeout=30, isolation_level=None, check_same_thread=False
             )
-            self._database.executescript(_SCHEMA)
+            try:
+                database.executescript(_SCHEMA)
+            except sqlite3.Error:
+                database.close()
+                raise
+            self._database = database
         return self._database
 
 

@@ -15,10 +15,11 @@ from pathlib import Path
 import pytest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest
 
+from activities import disk
+from activities.disk import has_room
 from activities.settings import Settings
 from client.checkup import check_home
 from client.connection import RETENTION, quiet, register_attributes
-from client.embedded import processes
 from client.embedded.home import Places, ServerNote, WorkerNote, read_note
 from client.embedded.keeper import Keeper
 from client.embedded.processes import (
@@ -27,7 +28,6 @@ from client.embedded.processes import (
     LockFile,
     command_of,
     end_orphans,
-    has_room,
     holder,
     is_held,
 )
@@ -225,7 +225,7 @@ async def test_a_home_that_cannot_be_written_is_one_line_and_leaves_no_process(
 
 async def test_a_full_disk_is_named_in_one_line(file_home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     connection = await start_embedded(Settings(), worker=False)
-    monkeypatch.setattr(processes, "MIN_FREE_BYTES", 1 << 62)
+    monkeypatch.setattr(disk, "MIN_FREE_BYTES", 1 << 62)
     with pytest.raises(NoConnection, match=r"^there is no space left for [^\n]*$"):
         await start_embedded(Settings(), worker=False)
     found = check_home(Settings())

@@ -3,6 +3,7 @@ import logging
 import sqlite3
 from collections.abc import AsyncIterator
 from pathlib import Path
+from unittest.mock import Mock
 
 import httpx
 import pytest
@@ -161,6 +162,21 @@ async def test_a_cache_that_cannot_be_used_costs_no_search(server: ReplayServer,
     async with opened(tmp_path) as http:
         for _ in range(2):
             assert (await http.get("x", f"{server.url}/a")).status_code == 200
+    assert len(server.asked) == 2
+
+
+async def test_a_cache_on_a_full_disk_is_used_again_when_there_is_room(
+    server: ReplayServer, http: Http, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It was closed for as long as its worker lived."""
+    server.on("/a", GOOD)
+    full = sqlite3.OperationalError("database or disk is full")
+    full.sqlite_errorcode = sqlite3.SQLITE_FULL
+    with monkeypatch.context() as patch:
+        patch.setattr(cache_module.HttpCache, "_open", Mock(side_effect=full))
+        await http.get("x", f"{server.url}/a")
+    for _ in range(2):
+        await http.get("x", f"{server.url}/a")
     assert len(server.asked) == 2
 
 
