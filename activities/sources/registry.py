@@ -129,6 +129,8 @@ def why_closed(settings: Settings, source: Source) -> str:
 
 
 def _admit(settings: Settings, source: Source) -> Source:
+    if isinstance(source, ClosedSource):
+        return source
     reason = why_closed(settings, source)
     return ClosedSource(source.info, reason) if reason else source
 
