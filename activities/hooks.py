@@ -30,6 +30,7 @@ from activities.contracts.evidence import ANSWERED, SearchStatus, Usage
 from activities.contracts.search import Hits, HitsOfAll, SearchTask, SearchTasks
 from activities.contracts.step import StepAnswer, StepContext
 from activities.logs import log
+from activities.plugins import no_exit
 from activities.search_activity import activity_name
 from activities.settings import Settings
 
@@ -165,7 +166,8 @@ class _Inbound(ActivityInboundInterceptor):
         for hook in self._hooks:
             if isinstance(hook, Before):
                 try:
-                    await hook.before(call)
+                    with no_exit():
+                        await hook.before(call)
                 except Veto as veto:
                     return veto
                 except Exception as error:  # noqa: BLE001 - foreign code; only a Veto stops a call
@@ -176,7 +178,8 @@ class _Inbound(ActivityInboundInterceptor):
         for hook in reversed(self._hooks):
             if isinstance(hook, After):
                 try:
-                    await hook.after(call, outcome)
+                    with no_exit():
+                        await hook.after(call, outcome)
                 except Exception as error:  # noqa: BLE001 - foreign code; it must not undo what was paid for
                     _log_hook_error(hook, call, error)
 
@@ -192,9 +195,10 @@ def load_hooks(settings: Settings) -> list[Hook]:
 def _load(name: str) -> Hook:
     module, _, attribute = name.partition(":")
     try:
-        hook: object = getattr(importlib.import_module(module), attribute)
-        if isinstance(hook, type) or not isinstance(hook, Before | After):
-            hook = hook() if callable(hook) else hook
+        with no_exit():
+            hook: object = getattr(importlib.import_module(module), attribute)
+            if isinstance(hook, type) or not isinstance(hook, Before | After):
+                hook = hook() if callable(hook) else hook
     except Exception as error:
         raise HookError(
             f"the hook {name} cannot be loaded ({type(error).__name__}: {error}); "

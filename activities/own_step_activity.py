@@ -19,7 +19,7 @@ from activities.contracts.judge import MechanismHypothesis, WorkJudgement
 from activities.contracts.step import StepContext
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import heartbeating
-from activities.plugins import load
+from activities.plugins import load, no_exit
 
 MAX_GAPS = 5
 MAX_FACTS = 8
@@ -103,6 +103,7 @@ class OwnStepActivities:
         async with heartbeating():
             documents = await self._store.get_many(step.evidence)
             try:
-                return (await code_step.run(step, documents)).bounded()
+                with no_exit():
+                    return (await code_step.run(step, documents)).bounded()
             except Exception as error:
                 raise ApplicationError(f"{step.name}: {error}", non_retryable=True) from error

@@ -21,7 +21,8 @@ loaded is listed with the reason. No part replaces a built-in name.
 """
 
 import logging
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
 from importlib.metadata import EntryPoint, entry_points
 from typing import Literal, TypeVar
 
@@ -36,6 +37,18 @@ Group = Literal[
     "determinator.steps",
     "determinator.formats",
 ]
+
+
+@contextmanager
+def no_exit() -> Iterator[None]:
+    """Raise RuntimeError for what would end the process that runs foreign code, with every run of its worker.
+
+    An event loop ends by KeyboardInterrupt and SystemExit, whichever task raises them.
+    """
+    try:
+        yield
+    except (KeyboardInterrupt, SystemExit) as error:
+        raise RuntimeError(f"{type(error).__name__} {error}".strip()) from error
 
 
 def points(group: Group) -> list[EntryPoint]:
@@ -54,7 +67,8 @@ def load(group: Group, kind: type[T], taken_names: Collection[str] = ()) -> dict
             log.warning("%s: the name %s of %s is taken", group, point.name, point.value)
             continue
         try:
-            plugin = point.load()
+            with no_exit():
+                plugin = point.load()
         except Exception as error:  # noqa: BLE001 - foreign code may raise anything; it must not stop a worker
             log.warning("%s: %s cannot be loaded: %s", group, point.value, error)
             continue

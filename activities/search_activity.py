@@ -26,6 +26,7 @@ from activities.evidence_store import EvidenceStore
 from activities.heartbeat import on_last_attempt, reporting_errors, seconds_left
 from activities.messages import plural
 from activities.permits import NotPermitted, Permits
+from activities.plugins import no_exit
 from activities.roles.selection import without_duplicates
 from activities.sources.base import Lister, Listing, Reading, Source, exchanges_of, reporting, unread_note
 from activities.sources.choice import best_first
@@ -154,7 +155,7 @@ class SearchActivities:
             results.pop(name, None)
         orders = [[row.name for row in listing.results if row.name in results] for listing in listings]
         ranking = await asyncio.to_thread(best_first, choice.question, orders, results, choice.most)
-        with source_clock(tasks[0].seconds):
+        with source_clock(tasks[0].seconds), no_exit():
             texts = await source.read_results(ranking[: choice.most])
         pages = {name: record for name, record in texts.items() if record is not None}
         unique_names = await asyncio.to_thread(without_duplicates, list(pages), pages)
@@ -192,7 +193,8 @@ class SearchActivities:
     async def _list(self, source: Lister, task: SearchTask) -> Listing:
         with source_clock(task.seconds), no_older_than(task.max_age):
             async with forget_when_malformed():
-                return await source.list_results(self._permitted_query(task))
+                with no_exit():
+                    return await source.list_results(self._permitted_query(task))
 
     async def _store_records(
         self, records: Sequence[Evidence], query: Query, max_items: int

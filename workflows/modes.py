@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypedDict, Unpack
 
-from activities.plugins import load
+from activities.plugins import load, no_exit
 
 Need = Literal["sources", "model", "manager_model", "graph"]
 """What a run may need: a source that can be searched, a language model, one that is large enough to manage a
@@ -195,6 +195,7 @@ def workflow_classes(modes: Sequence[ModeInfo] = TABLE) -> list[type]:
     classes: list[type] = []
     classes += map(class_at, locations)
     for info in modes:
-        own_classes = info.classes() if info.classes else ()
+        with no_exit():
+            own_classes = info.classes() if info.classes else ()
         classes += [own_classes] if isinstance(own_classes, type) else own_classes
     return classes

@@ -14,7 +14,7 @@ from pydantic import BaseModel
 
 from activities.contracts.evidence import Evidence
 from activities.own_step_activity import OwnStepInput, OwnStepOutput
-from activities.plugins import load
+from activities.plugins import load, no_exit
 from activities.roles.prompt import compose, findings, listing
 from activities.roles.role import Accepted, AnySpec, Prompt, RoleSpec
 
@@ -63,7 +63,8 @@ def own_spec(name: str) -> AnySpec:
     role = own_roles()[name]
 
     def accept(step: OwnStepInput, _prompt: Prompt, answer: BaseModel) -> Accepted[OwnStepOutput]:
-        return Accepted(role.accept(step, answer).bounded())
+        with no_exit():
+            return Accepted(role.accept(step, answer).bounded())
 
     return RoleSpec[OwnStepInput, BaseModel, OwnStepOutput](
         "own_role",

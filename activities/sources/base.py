@@ -15,6 +15,7 @@ from typing import Protocol, runtime_checkable
 
 from activities.contracts.evidence import AbsentWord, Evidence, Query, SearchStatus, SourceInfo
 from activities.contracts.search import Preview
+from activities.plugins import no_exit
 
 PAGE_NOT_READ = "page_not_read"
 """The fact that says why only what an engine says of a page was seen."""
@@ -108,11 +109,12 @@ def unread_note(records: Sequence[Evidence], results: int) -> str:
 async def exchanges_of(source: Source, query: Query) -> AsyncIterator[Exchange]:
     """Return the exchanges of a search, up to `MAX_EXCHANGES`. Raises SourceError."""
     number = 0
-    async for answer in source.exchanges(query):
-        yield answer
-        number += 1
-        if number == MAX_EXCHANGES:
-            return
+    with no_exit():
+        async for answer in source.exchanges(query):
+            yield answer
+            number += 1
+            if number == MAX_EXCHANGES:
+                return
 
 
 async def search(source: Source, query: Query) -> SearchResult:

@@ -20,6 +20,7 @@ from activities.configuration.wording import faults_of
 from activities.contracts.errors import DeterminatorError, Malformed, Refused, Unavailable
 from activities.contracts.evidence import Evidence, EvidenceType, Identifiers, Query, SourceInfo
 from activities.contracts.identifiers import evidence_id, normal_url
+from activities.plugins import no_exit
 from activities.settings import Settings
 from activities.sources.base import Exchange
 from activities.sources.http.client import Http
@@ -88,7 +89,8 @@ class DeclaredSource:
         }
         try:
             arguments = {key: values[key] for key in self._parameters if key in values}
-            records = list(await self._call(**arguments))
+            with no_exit():
+                records = list(await self._call(**arguments))
         except DeterminatorError:
             raise
         except ValidationError as error:
@@ -99,7 +101,7 @@ class DeclaredSource:
             raise failure(error.response, name) from error
         except (httpx.HTTPError, OSError) as error:
             raise Unavailable(f"{name} cannot be reached: {error or type(error).__name__}") from error
-        except (Exception, SystemExit) as error:  # it would end the worker, with every other run
+        except Exception as error:
             raise Malformed(f"{name} failed: {type(error).__name__}: {error}") from error
         yield read_records(name, query, records, self._complete, hits=len(records), sent=query.text)
 

@@ -24,7 +24,7 @@ from activities.configuration.mcp import McpSource
 from activities.contracts.errors import Refused
 from activities.contracts.evidence import Query, SourceInfo, SourceOption
 from activities.logs import log
-from activities.plugins import points
+from activities.plugins import no_exit, points
 from activities.settings import Settings
 from activities.sources.base import Exchange, Source
 from activities.sources.http.client import Http
@@ -144,8 +144,9 @@ def _from_mcp(name: str, row: McpSource, *, offline: bool) -> Source:
 def _from_entry_point(point: EntryPoint, settings: Settings, http: Http) -> Source:
     """Return the source an entry point stands for; a closed one when it cannot be loaded."""
     try:
-        target: object = point.load()
-        source = cast(Factory, target)(settings, http) if callable(target) else target
+        with no_exit():
+            target: object = point.load()
+            source = cast(Factory, target)(settings, http) if callable(target) else target
         if not isinstance(source, Source):
             raise TypeError(f"{point.value} is neither a source nor a factory of one")  # noqa: TRY301
         if source.info.name != point.name:

@@ -104,6 +104,16 @@ class Broken:
         raise RuntimeError("hook bug")
 
 
+class Ending:
+    """Raises what ends an event loop."""
+
+    async def before(self, call: Call) -> None:
+        raise KeyboardInterrupt
+
+    async def after(self, call: Call, outcome: CallOutcome) -> None:
+        raise SystemExit(3)
+
+
 class NoSearches:
     async def before(self, call: Call) -> None:
         if call.kind == "search":
@@ -151,7 +161,7 @@ async def test_a_veto_stops_the_call_and_a_broken_hook_breaks_nothing(run: Run) 
     assert said[1:] == ["", ""]
     assert done == []
     hook = Recorder()
-    assert await run(Broken(), hook) == ["", "", ""]
+    assert await run(Broken(), Ending(), hook) == ["", "", ""]
     assert len(hook.outcomes) == 2
 
 

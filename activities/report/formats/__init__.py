@@ -12,7 +12,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from activities.contracts.errors import DeterminatorError, install
-from activities.plugins import load
+from activities.plugins import load, no_exit
 
 if TYPE_CHECKING:
     from activities.contracts.evidence import Evidence
@@ -118,7 +118,8 @@ def render(report: "Report", name: str, evidence: "Mapping[str, Evidence] | None
     form = FORMATS.get(name.strip().lower())
     if form is None:
         raise UnknownFormat(f"there is no format {name!r}; choose one of {', '.join(FORMATS)}")
-    return form.renderer(report, evidence or {})
+    with no_exit():
+        return form.renderer(report, evidence or {})
 
 
 WRITTEN = ("md", "html", "docx", "pdf")

@@ -2,6 +2,7 @@
 
 import socket
 import sys
+from collections.abc import AsyncIterator
 from importlib.metadata import EntryPoint
 from pathlib import Path
 from types import ModuleType
@@ -19,7 +20,7 @@ from activities.contracts.prepare import PrepareInput
 from activities.prepare_activity import PrepareActivities
 from activities.settings import Settings
 from activities.sources import registry
-from activities.sources.base import Source, exchanges_of, search
+from activities.sources.base import Exchange, Source, exchanges_of, search
 from activities.sources.declared import record, source
 from activities.sources.http.client import Http, open_http
 from activities.sources.registry import Sources, unreachable_sources
@@ -96,6 +97,7 @@ async def test_a_wrong_option_is_refused_with_its_name() -> None:
     [
         (KeyError("a"), Malformed),
         (SystemExit(3), Malformed),
+        (KeyboardInterrupt(), Malformed),
         (ConnectionError("down"), Unavailable),
         (httpx.ReadTimeout("slow"), Unavailable),
         (RateLimited("wait"), RateLimited),
@@ -110,6 +112,30 @@ async def test_whatever_a_function_raises_is_a_failure_of_its_source(
 
     with pytest.raises(kind):
         await anext(broken.exchanges(Query(text="q")))
+
+
+@pytest.mark.parametrize("raised", [SystemExit(3), KeyboardInterrupt()])
+async def test_a_source_of_others_ends_no_process(
+    raised: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The worker ended, with every other run."""
+
+    def factory(settings: Settings, http: Http) -> Source:
+        raise raised
+
+    class Ending:
+        info = notes.info.model_copy(update={"name": "ending"})
+
+        async def exchanges(self, query: Query) -> AsyncIterator[Exchange]:
+            yield Exchange()
+            raise raised
+
+    plugged(monkeypatch, factory=factory, ending=Ending())
+    settings, sources = built()
+    (option,) = registry.options(settings, sources, ["factory"])
+    assert option.fault == "not_loaded"
+    with pytest.raises(RuntimeError):
+        await search(sources["ending"], Query(text="q"))
 
 
 async def test_hits_at_openfda_are_those_of_all_its_endpoints(server: ReplayServer) -> None:
