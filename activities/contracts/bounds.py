@@ -1,4 +1,4 @@
-"""Bounds of the numbers that strangers send: model servers, MCP servers, APIs, documents and files; payloads.
+"""Bounds of numbers and texts of strangers: model servers, MCP servers, APIs, documents and files; payloads.
 
 A number outside its bounds is none: its reader goes on as if nothing had been said. The types bound the same
 in contracts, so that what one door lets through ends at the next; a workflow meets no number that a search
@@ -62,6 +62,12 @@ def _people(value: object) -> object:
     return integer(value, MAX_COUNT, 1) if isinstance(value, int) else value
 
 
+def _storable(value: object) -> object:
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
+Storable = Annotated[str, BeforeValidator(_storable)]
+"""A text without lone surrogates, which are no part of UTF-8: it is printed, stored and sent."""
 Tokens = Annotated[int, Field(ge=0, le=MAX_RUN_TOKENS)]
 Money = Annotated[int, Field(ge=0, le=MAX_RUN_TOKENS)]
 """Millionths of a US dollar."""

@@ -10,7 +10,7 @@ from typing import Annotated, Any, Literal, Self, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, StringConstraints
 
-from activities.contracts.bounds import Matches, Money, Tokens, Year
+from activities.contracts.bounds import Matches, Money, Storable, Tokens, Year
 from activities.contracts.stop_reasons import StopReason as StopReason
 from activities.plugins import points
 
@@ -290,14 +290,14 @@ class Query(Frozen):
 
 class SourceInfo(Frozen):
     name: str
-    title: str
-    covers: str
+    title: Storable
+    covers: Storable
     """One sentence for the tool selector and for `determinator sources`."""
     needs_key: bool = False
     key_setting: str | None = None
     """Environment variable that holds the key."""
-    how_to_enable: str = ""
-    rate: str = "unlimited"
+    how_to_enable: Storable = ""
+    rate: Storable = "unlimited"
     rate_per_second: float | None = None
     """Requests a second allowed to one fleet; None when the API names no limit."""
     queue: str | None = None
@@ -313,7 +313,7 @@ class SourceOption(Frozen):
 
     info: SourceInfo
     enabled: bool
-    reason: str = ""
+    reason: Storable = ""
     """Why it is not enabled, and how to enable it."""
     fault: Literal["", "unreachable", "not_loaded"] = ""
     """Set where it is not a person's choice that it is not enabled."""

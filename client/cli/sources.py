@@ -51,13 +51,13 @@ def sources(as_json: bool) -> None:
     table.add_column("enabled", no_wrap=True, min_width=7)
     table.add_column("what it covers, its rate, how to enable it", ratio=1)
     for option in options:
-        covers = Text(option.info.covers)
+        covers = Text(plain(option.info.covers))
         if option.info.rate:
-            covers.append(f" ({option.info.rate})", style="dim")
+            covers.append(f" ({plain(option.info.rate)})", style="dim")
         if not option.enabled:
-            covers.append(f"\n{option.reason}", style="yellow")
+            covers.append(f"\n{plain(option.reason)}", style="yellow")
         elif option.info.how_to_enable and option.info.needs_key:
-            covers.append(f"\n{option.info.how_to_enable}", style="dim")
+            covers.append(f"\n{plain(option.info.how_to_enable)}", style="dim")
         mark = Text("yes", style="green") if option.enabled else Text("no", style="yellow")
         table.add_row(option.info.name, mark, covers)
     to_stdout().print(table)

@@ -138,6 +138,24 @@ async def test_a_source_of_others_ends_no_process(
         await search(sources["ending"], Query(text="q"))
 
 
+def test_what_a_source_of_others_says_of_itself_is_printed_stored_and_sent(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A lone surrogate ended `determinator sources`, and each run whose worker has the source."""
+
+    @source(name="notes", title="Our \ud800 notes", covers="Those of the \udfff laboratory.")
+    async def odd(query: str) -> list[Evidence]:
+        return []
+
+    def broken(settings: Settings, http: Http) -> Source:
+        raise ValueError("\ud800")
+
+    plugged(monkeypatch, notes=odd, broken=broken)
+    for option in registry.options(*built(), ["notes", "broken"]):
+        assert option.model_dump_json().encode()
+        assert f"{option.info.title} {option.info.covers} {option.reason}".encode()
+
+
 async def test_hits_at_openfda_are_those_of_all_its_endpoints(server: ReplayServer) -> None:
     server.on("/drug/label.json", recorded("openfda/label_sildenafil.json"))
     server.on("/drug/drugsfda.json", recorded("openfda/drugsfda_sildenafil.json"))
