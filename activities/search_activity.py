@@ -11,6 +11,7 @@ searches are ranked together and the best of them are read, once each.
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, TypeVar
@@ -20,7 +21,7 @@ from temporalio import activity
 from activities.configuration.question import SourceSettings
 from activities.contracts.errors import Refused, SourceError, TooSlow
 from activities.contracts.evidence import Evidence, EvidenceRef, Filters, Query
-from activities.contracts.search import Choice, Hits, HitsOfAll, SearchTask, SearchTasks, unite
+from activities.contracts.search import Choice, Hits, HitsOfAll, Preview, SearchTask, SearchTasks
 from activities.credentials import redacted
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import on_last_attempt, reporting_errors, seconds_left
@@ -150,45 +151,23 @@ class SearchActivities:
         outcomes = await in_time(partial(self._list, source, task) for task in tasks)
         self._raise_retryable(tasks, outcomes)
         listings = [listing for listing in outcomes if isinstance(listing, Listing)]
-        results = unite((*choice.listed, *(result for listing in listings for result in listing.results)))
-        for name in choice.tried:
-            results.pop(name, None)
-        orders = [[row.name for row in listing.results if row.name in results] for listing in listings]
-        ranking = await asyncio.to_thread(best_first, choice.question, orders, results, choice.most)
+        ranking = await asyncio.to_thread(best_first, choice, listings)
         with source_clock(tasks[0].seconds), no_exit():
             texts = await source.read_results(ranking[: choice.most])
-        pages = {name: record for name, record in texts.items() if record is not None}
-        unique_names = await asyncio.to_thread(without_duplicates, list(pages), pages)
-        refs_by_name: dict[str, EvidenceRef] = {}
-        for name in unique_names:
-            page_refs, _ = await self._store_records((pages[name],), tasks[0].query, 1)
-            refs_by_name.update((name, ref) for ref in page_refs)  # none for a page of other years
-        unread_results = [result for result in ranking if result.name not in texts]
+        works = {name: record for name, record in texts.items() if record is not None}
+        pages = _Pages(texts, unread={row.name: row for row in ranking if row.name not in texts})
+        for name in await asyncio.to_thread(without_duplicates, list(works), works):
+            page_refs, _ = await self._store_records((works[name],), tasks[0].query, 1)
+            pages.stored[name] = page_refs  # none of a page of other years
         seconds = round(time.monotonic() - start, 3)
-        rows = []
-        for task, outcome in zip(tasks, outcomes, strict=True):
-            if not isinstance(outcome, Listing):
-                rows.append(hits_of_failure(task, outcome))
-                continue
-            names = [result.name for result in outcome.results if result.name in texts]
-            refs = tuple(refs_by_name.pop(name) for name in names if name in refs_by_name)
-            count = sum(result.name in results and result.name not in texts for result in outcome.results)
-            gap = unread_note([pages[name] for name in names if name in pages], len(names))
-            rows.append(
-                Hits(
-                    source=task.source,
-                    query=outcome.sent or task.query.text,
-                    status="ok" if refs or count else "empty",
-                    hits=outcome.hits,
-                    kept=refs,
-                    listed=count,
-                    set_aside=outcome.set_aside + sum(name not in unique_names for name in names),
-                    detail="; ".join(filter(None, (outcome.detail, gap))),
-                    attempts=activity.info().attempt,
-                    seconds=seconds,
-                )
-            )
-        return HitsOfAll(answers=tuple(rows), listed=tuple(unread_results[:MAX_LISTED]), tried=tuple(texts))
+        rows = [
+            pages.hits(task, outcome, seconds)
+            if isinstance(outcome, Listing)
+            else hits_of_failure(task, outcome)
+            for task, outcome in zip(tasks, outcomes, strict=True)
+        ]
+        listed = tuple(pages.unread.values())[:MAX_LISTED]
+        return HitsOfAll(answers=tuple(rows), listed=listed, tried=tuple(texts))
 
     async def _list(self, source: Lister, task: SearchTask) -> Listing:
         with source_clock(task.seconds), no_older_than(task.max_age):
@@ -236,6 +215,39 @@ class SearchActivities:
         ]
         if errors:
             raise max(errors, key=lambda error: error.retry_after or 0.0)
+
+
+@dataclass
+class _Pages:
+    """What became of the results that the searches of a step listed together."""
+
+    texts: Mapping[str, Evidence | None]
+    """What was read, by name; None for a page that cannot be."""
+    unread: Mapping[str, Preview]
+    stored: dict[str, list[EvidenceRef]] = field(default_factory=dict)
+    """What was stored of each page that is no duplicate."""
+    counted: set[str] = field(default_factory=set)
+
+    def hits(self, task: SearchTask, listing: Listing, seconds: float) -> Hits:
+        """Return how a search ended; a page counts for the first search that listed it."""
+        names = [result.name for result in listing.results if result.name in self.texts]
+        uncounted = [name for name in dict.fromkeys(names) if name not in self.counted]
+        refs = [ref for name in uncounted for ref in self.stored.get(name, ())]
+        self.counted.update(names)
+        works = [work for name in names if (work := self.texts[name]) is not None]
+        count = sum(result.name in self.unread for result in listing.results)
+        return Hits(
+            source=task.source,
+            query=listing.sent or task.query.text,
+            status="ok" if refs or count else "empty",
+            hits=listing.hits,
+            kept=tuple(refs),
+            listed=count,
+            set_aside=listing.set_aside + sum(name not in self.stored for name in names),
+            detail="; ".join(filter(None, (listing.detail, unread_note(works, len(names))))),
+            attempts=activity.info().attempt,
+            seconds=seconds,
+        )
 
 
 Answer = TypeVar("Answer")

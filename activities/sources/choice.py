@@ -5,45 +5,48 @@ words of title and snippet. Of those that come first so the encoder reads the ti
 question comes after the others.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from activities.contracts.evidence import Evidence
-from activities.contracts.search import Preview
+from activities.contracts.search import Choice, Preview, unite
+from activities.sources.base import Listing
 
 ENCODED_SHARE = 1.5
 """Times the results that are read, whose titles the encoder reads at most, which takes some milliseconds
 each."""
 
 
-def best_first(
-    question: str, searches: Sequence[Sequence[str]], results: Mapping[str, Preview], limit: int
-) -> list[Preview]:
-    """Return the results, the most promising first, of which `limit` are to be read.
+def best_first(choice: Choice, listings: Sequence[Listing]) -> list[Preview]:
+    """Return the results of these and earlier searches that were not tried, the most promising first.
 
-    `searches`: the names of results as each search ordered them.
+    `choice.most` of them are to be read.
     """
     import numpy as np
 
     from activities.text.ranking import RELEVANT, Index, fuse, nearness, words
 
-    previews = list(results.values())
+    results = unite((*choice.listed, *(result for listing in listings for result in listing.results)))
+    previews = [result for name, result in results.items() if name not in choice.tried]
     if not previews:
         return []
     places = {preview.name: place for place, preview in enumerate(previews)}
     rankings = [
-        Index([words(f"{preview.title} {preview.snippet}") for preview in previews]).scores(words(question))
+        Index([words(f"{preview.title} {preview.snippet}") for preview in previews]).scores(
+            words(choice.question)
+        )
     ]
-    for names in searches:
+    for listing in listings:
+        names = [result.name for result in listing.results if result.name in places]
         scores = np.zeros(len(previews))
         for rank, name in enumerate(names):
             scores[places[name]] = len(names) - rank
         rankings.append(scores)
     fusion = fuse(rankings)
     candidates = [previews[place] for place in np.argsort(-fusion, kind="stable")]
-    if len(candidates) <= limit:
+    if len(candidates) <= choice.most:
         return candidates
-    head = candidates[: int(limit * ENCODED_SHARE)]
-    ((_, likeness),) = nearness([question], [_title_evidence(preview) for preview in head])
+    head = candidates[: int(choice.most * ENCODED_SHARE)]
+    ((_, likeness),) = nearness([choice.question], [_title_evidence(preview) for preview in head])
     # those that are near stay in their order, the others follow by how near they are
     nearest = sorted(zip(likeness, head, strict=True), key=lambda pair: -min(pair[0], RELEVANT))
     return [*(preview for _, preview in nearest), *candidates[len(head) :]]
