@@ -16,8 +16,8 @@ Invariants:
 """
 
 import asyncio
-import json
 import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from copy import copy
@@ -30,7 +30,6 @@ from activities.logs import log
 from activities.models.base import (
     BYTES_PER_TOKEN,
     CURRENT,
-    MIN_OUTPUT,
     Completion,
     Progress,
     YesOrNo,
@@ -46,7 +45,6 @@ from activities.models.conversation import (
     RawAnswer,
     body,
     raise_refusal,
-    repair,
 )
 from activities.models.failures import UNEXPLAINED, ReportedError, error_object
 from activities.models.prices import context_window, cost_microusd
@@ -137,65 +135,46 @@ class OpenAIModel:
         """
         if choice.temperature is None:
             choice = choice.replace(temperature=self._settings.temperature)
-        schema = {} if answer is YesOrNo else schema_of(answer, choices)
-        talk = Conversation(
+        conversation = Conversation(
             choice=choice,
             address=self._servers.address(choice),
             answer=answer,
-            schema=schema,
+            schema={} if answer is YesOrNo else schema_of(answer, choices),
             prompt=(system, user),
             allowance=allowance,
             window=await self.context(choice),
             scope=scope,
-            seconds=math.inf if seconds is None else seconds,
+            deadline=time.monotonic() + (math.inf if seconds is None else seconds),
         )
-        prompt_tokens = estimate(system, user, *([json.dumps(schema)] if schema else []))
-        raw = await self._exchange(talk, talk.prompt, prompt_tokens)
+        question = conversation.first_question()
+        raw = await self._exchange(conversation, question)
         try:
-            value = talk.read(raw)
-        except Unreadable as problem:
-            value = await self._repair(talk, raw, prompt_tokens, problem)
-        return value, talk.completion()
-
-    async def _repair(
-        self, talk: Conversation[Answer], raw: RawAnswer, prompt_tokens: int, problem: Unreadable
-    ) -> Answer:
-        """Take the one repair turn of a prompt of `prompt_tokens` tokens. Raises ModelError."""
-        name = talk.choice.model
-        log.info("model_repair", model=name, answer=talk.answer.__name__, problem=problem.problem)
+            return conversation.read(raw), conversation.completion()
+        except Unreadable as unreadable:
+            problem = unreadable
+        name = choice.model
+        log.info("model_repair", model=name, answer=answer.__name__, problem=problem.problem)
         if raw.readable.strip() and not problem.found_json and not raw.cut:
-            await self._memory.lower_format(talk.address.public_url, name)
-        if raw.finish_reason == "deadline":
-            raise talk.unusable(problem, "before its time was over")
-        prompt = repair(*talk.prompt, raw.readable, talk.schema, problem)
-        tokens = estimate(*prompt, json.dumps(talk.schema))
-        if not problem.found_json:
-            # the prompt again: its length is known now, what is added to it is estimated
-            first_tokens = prompt_tokens if raw.estimated else raw.usage.input_tokens
-            tokens = min(tokens, first_tokens + estimate(prompt[1][len(talk.prompt[1]) :]))
-        if talk.room(tokens) < MIN_OUTPUT:
-            raise talk.unusable(problem, "and the allowance left none for a repair")
+            await self._memory.lower_format(question.address.public_url, name)
+        raw = await self._exchange(conversation, conversation.repair_question(question, raw, problem))
         try:
-            return talk.read(await self._exchange(talk, prompt, tokens))
+            return conversation.read(raw), conversation.completion()
         except Unreadable as second_problem:
-            raise talk.unusable(second_problem, "after a repair turn") from None
+            raise conversation.unusable(second_problem, "after a repair turn") from None
 
-    async def _exchange(self, talk: Conversation[Answer], prompt: tuple[str, str], tokens: int) -> RawAnswer:
-        """Send a prompt, and charge its answer. Raises ModelError with all that was paid."""
-        question = talk.question(prompt, tokens)
+    async def _exchange(self, conversation: Conversation[Answer], question: Question) -> RawAnswer:
+        """Ask a question, and charge its answer. Raises ModelError with all that was paid."""
         try:
-            raw, usage = await self._calls.once(question.key, lambda: self._find_or_ask(question, talk))
+            raw, usage = await self._calls.once(question.key, lambda: self._find_or_ask(question))
         except ModelError as error:
             failure = copy(error)  # another attempt may wait for the same call
-            failure.usage = talk.usage + error.usage
+            failure.usage = question.spent + error.usage
             raise failure from None
-        talk.usage += usage
-        if raw.estimated:
-            talk.notes.append(f"{talk.choice.model} reported no usage; it was estimated")
-        raise_refusal(raw, question, talk.usage)
+        conversation.charge(raw, usage)
+        raise_refusal(raw, question, conversation.usage)
         return raw
 
-    async def _find_or_ask(self, question: Question, talk: Conversation[Answer]) -> tuple[RawAnswer, Usage]:
+    async def _find_or_ask(self, question: Question) -> tuple[RawAnswer, Usage]:
         """Return the answer to a question, of the store or of the model, and what all attempts at it cost."""
         stored = await self._answers.get(question.key)
         if stored.raw is not None:
@@ -214,7 +193,7 @@ class OpenAIModel:
             progress.waiting = False
             try:
                 with self._servers.breaker(question.address, question.choice).passage():
-                    raw = await self._ask_server(question, talk.seconds_left(), talk.usage + lost_usage, keep)
+                    raw = await self._ask_server(question, question.spent + lost_usage, keep)
             except ModelError as error:
                 if error.usage.tokens and error.retryable:
                     await self._answers.lose(question.key, lost_usage + error.usage)
@@ -225,7 +204,7 @@ class OpenAIModel:
         return raw, raw.usage + lost_usage
 
     async def _ask_server(
-        self, question: Question, seconds: float, earlier_usage: Usage, keep: Callable[[Pieces], None]
+        self, question: Question, earlier_usage: Usage, keep: Callable[[Pieces], None]
     ) -> RawAnswer:
         """Send the best form of request the server is known to accept, and learn from its refusals.
 
@@ -240,7 +219,7 @@ class OpenAIModel:
             capabilities = trial or await self._memory.of(*server)
             pieces = Pieces()
             try:
-                ending = await self._send(question, capabilities, pieces, seconds, earlier_usage, keep)
+                ending = await self._send(question, capabilities, pieces, earlier_usage, keep)
                 if trial is not None:
                     await self._memory.remember(*server, trial)
                 return self._raw_answer(question, pieces, ending)
@@ -273,7 +252,6 @@ class OpenAIModel:
         question: Question,
         capabilities: Capabilities,
         pieces: Pieces,
-        seconds: float,
         earlier_usage: Usage,
         keep: Callable[[Pieces], None],
     ) -> str:
@@ -285,7 +263,7 @@ class OpenAIModel:
         from openai import AsyncStream
 
         client, request = self._servers.client(question.address), body(question, capabilities)
-        silence = self._settings.model_silence
+        silence, seconds = self._settings.model_silence, question.seconds_left()
         progress = CURRENT.get() or Progress("")
 
         def report_progress(characters: int) -> None:
