@@ -1,4 +1,4 @@
-"""The thinking steps as activities: thin, one a role, so that each is a row of its own in the Web UI."""
+"""The calls of roles as activities: thin, one a role, so that each is a row of its own in the Web UI."""
 
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -9,14 +9,14 @@ from activities.contracts.judge import Ordered, OrderInput
 from activities.contracts.step import Role, StepAnswer, StepContext
 from activities.heartbeat import reporting_errors, seconds_left
 from activities.models.base import CURRENT, Progress
-from activities.role_steps import ROLE_STEPS, RoleStep
+from activities.role_calls import ROLE_CALLS, RoleCall
 
 if TYPE_CHECKING:  # workflows import this module, and no role
     from activities.roles.runner import RoleThinker
 
 
 class ThinkActivities:
-    """The activities of `ROLE_STEPS`, a method each, and the order of works."""
+    """The activities of `ROLE_CALLS`, a method each, and the order of works."""
 
     def __init__(self, thinker: "RoleThinker") -> None:
         self._thinker = thinker
@@ -37,13 +37,13 @@ class ThinkActivities:
             return await self._thinker.order(step)
 
 
-def _activity(kind: RoleStep[Any, Any]) -> Callable[..., Any]:
+def _activity(call: RoleCall[Any, Any]) -> Callable[..., Any]:
     async def ask(self: ThinkActivities, step: StepContext) -> StepAnswer[Any]:
-        return await self.think(kind.role, step)
+        return await self.think(call.role, step)
 
-    ask.__annotations__ = {"step": kind.takes, "return": kind.answer}
-    return activity.defn(name=kind.activity)(ask)
+    ask.__annotations__ = {"step": call.takes, "return": call.answer}
+    return activity.defn(name=call.activity)(ask)
 
 
-for _kind in ROLE_STEPS:
-    setattr(ThinkActivities, _kind.activity, _activity(_kind))
+for _call in ROLE_CALLS:
+    setattr(ThinkActivities, _call.activity, _activity(_call))

@@ -271,8 +271,8 @@ class RunContext:
 
     async def continue_as_new(self) -> NoReturn:
         """Continue as a new run of the same workflow with the whole state."""
-        for step in self.before_continue_as_new:
-            await step()
+        for action in self.before_continue_as_new:
+            await action()
         await workflow.wait_condition(workflow.all_handlers_finished)
         workflow.continue_as_new(args=[self.request, self.state.pack()])
 

@@ -35,7 +35,7 @@ from activities.refresh_activity import (
 from activities.report.archive import NewWork
 from activities.revision_activity import RevisionActivities, RevisionFindings, RevisionPlan, RevisionRequest
 from activities.role_activity import ThinkActivities
-from activities.role_steps import REVISE, VERIFY, WRITE, I, O, RoleStep, choice_of, with_model
+from activities.role_calls import REVISE, VERIFY, WRITE, I, O, RoleCall, choice_of, with_model
 from activities.roles.allowances import MAX_WRITER_ITEMS, allowance_of, asks_model
 from activities.verification import verdicts
 from workflows.amounts import worst_cost
@@ -234,20 +234,20 @@ class Revision:
         assert self._prepared is not None
         return asks_model(role, choice_of(self._prepared, role))
 
-    async def _think(self, kind: RoleStep[I, O], step: I) -> O:
+    async def _think(self, call: RoleCall[I, O], step: I) -> O:
         """One step of a role, charged to this revision. Raises ActivityError."""
         assert self._prepared is not None
-        choice, is_paid = choice_of(self._prepared, kind.role), self._asks(kind.role)
+        choice, is_paid = choice_of(self._prepared, call.role), self._asks(call.role)
         lineage = workflow.info().first_execution_run_id
-        full_step = with_model(step, self._prepared, choice, allowance_of(kind.role, choice), lineage=lineage)
+        full_step = with_model(step, self._prepared, choice, allowance_of(call.role, choice), lineage=lineage)
 
         async def attempt() -> "StepAnswer[O]":
             answer: StepAnswer[O] = await workflow.execute_activity(
-                kind.activity,
+                call.activity,
                 full_step,
-                result_type=kind.answer,
+                result_type=call.answer,
                 **policy.model_call(
-                    None, f"{kind.role}: {policy.shorten(self.asked.text, 60)}", streams=is_paid
+                    None, f"{call.role}: {policy.shorten(self.asked.text, 60)}", streams=is_paid
                 ),
             )
             return answer

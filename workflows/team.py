@@ -24,7 +24,7 @@ from activities.contracts.profile import Profile
 from activities.contracts.step import Member, Role
 from activities.messages import plural
 from activities.profiles.loader import GENERAL, specialists_of
-from activities.role_steps import MANAGE
+from activities.role_calls import MANAGE
 from workflows.context import ModeTraits, RunPart
 from workflows.handlers import ResearchHandlers
 from workflows.part_state import AnalysisState, CandidatesState, PartState

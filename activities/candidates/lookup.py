@@ -54,8 +54,8 @@ class _Asker:
         query = Query(text=text, limit=limit, filters=Filters(options=options))
         try:
             async with asyncio.timeout(SOURCE_SECONDS):
-                async for step in exchanges_of(self.sources[source], query):
-                    records += step.records
+                async for exchange in exchanges_of(self.sources[source], query):
+                    records += exchange.records
                     if len(records) >= limit:
                         break
         except (TimeoutError, SourceError) as error:

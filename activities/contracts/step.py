@@ -1,8 +1,9 @@
-"""What every thinking step of a run is given and answers.
+"""The input and the answer of a step that a role does.
 
-A thinking step has one of the `...Input` models of its stage as its input and returns `StepAnswer[...]`: the
-answer, and what it cost. What a language model is asked to produce is the bare output model; ids, numbering
-and verification are code.
+A step is one piece of work of a run: the workflow decides on it and executes it (`workflows/steps/`), and the
+activity that does it is given it as `step`, its input. One that a role does has one of the `...Input` models
+of its stage and returns `StepAnswer[...]`: the answer, and what it cost. What a language model is asked to
+produce is the bare output model; ids, numbering and verification are code.
 """
 
 from collections.abc import Mapping
@@ -104,7 +105,7 @@ class Instruction(Frozen):
 
 
 class StepContext(Compact):
-    """What every thinking step knows."""
+    """The fields of every step that a role does."""
 
     run_id: str
     section: str = ""

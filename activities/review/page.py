@@ -8,7 +8,7 @@ from activities.messages import N_, _, day, in_its_language, join_names, number,
 from activities.report.formats import figures, render_document
 from activities.report.formats.blocks import Block, Chapter, Document, Run, Text, bullets, table
 from activities.report.formats.conclusion_words import line
-from activities.report.formats.figures import Rows, Step
+from activities.report.formats.figures import FlowBox, Rows
 from activities.report.formats.statements import STATUSES, source_title
 from activities.report.formats.text import clean
 from activities.review import chapters
@@ -156,10 +156,10 @@ def _search(review: PublishedReview) -> Iterator[Block]:
 
 
 def _flow(review: PublishedReview) -> Iterator[Block]:
-    yield figures.flow_figure(_(FLOW), flow_steps(review))
+    yield figures.flow_figure(_(FLOW), flow_boxes(review))
 
 
-def flow_steps(review: PublishedReview) -> tuple[Step, ...]:
+def flow_boxes(review: PublishedReview) -> tuple[FlowBox, ...]:
     """Make the boxes of the flow, with what leaves it beside each."""
     flow = review.report.flow
 
@@ -170,23 +170,23 @@ def flow_steps(review: PublishedReview) -> tuple[Step, ...]:
     reasons = ((criteria.get(name, _(name)), count) for name, count in flow.excluded_because.items())
     excluded, undecided = _("Excluded"), _("Undecided")
     return (
-        Step(
+        FlowBox(
             ((_("Identified"), flow.identified_count), *rows(*flow.identified.items())),
             rows((_("Duplicates removed"), flow.duplicates)),
         ),
-        Step(
+        FlowBox(
             ((_("Screened"), flow.screened),),
             rows((excluded, flow.excluded), (_("Not read"), flow.unread), (undecided, flow.open)),
         ),
-        Step(
+        FlowBox(
             ((_("Full texts sought"), flow.sought),),
             rows((_("Not retrieved"), flow.not_retrieved), (_("Awaited"), flow.awaited)),
         ),
-        Step(
+        FlowBox(
             ((_("Assessed"), flow.assessed),),
             rows((excluded, flow.excluded_full_texts), *reasons, (undecided, flow.undecided)),
         ),
-        Step(((_("Included"), flow.included),)),
+        FlowBox(((_("Included"), flow.included),)),
     )
 
 

@@ -123,11 +123,11 @@ async def search(source: Source, query: Query) -> SearchResult:
     hits = set_aside = 0
     sent = query.text
     details: list[str] = []
-    async for step in exchanges_of(source, query):
-        records += step.records
-        hits, set_aside = max(hits, step.hits), set_aside + step.set_aside
-        sent = step.sent or sent
-        details += [step.detail] if step.detail else []
+    async for exchange in exchanges_of(source, query):
+        records += exchange.records
+        hits, set_aside = max(hits, exchange.hits), set_aside + exchange.set_aside
+        sent = exchange.sent or sent
+        details += [exchange.detail] if exchange.detail else []
     del records[query.limit :]
     return SearchResult(tuple(records), "ok" if records else "empty", hits, set_aside, sent, tuple(details))
 

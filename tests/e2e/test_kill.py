@@ -66,7 +66,7 @@ QUIET = 25.0
 """Seconds without a call, longer than a missed heartbeat, after which a run has none left to make."""
 GOES_ON = 60.0
 """Seconds after a restart within which the next call is made. A heartbeat is missed after 15, while a search
-without a heartbeat times out after 90 and a thinking step after 300."""
+without a heartbeat times out after 90 and a step of a role after 300."""
 PER_ATTEMPT = ("run_id", "generated_at", "made_from")
 IN_METHOD = ("tokens", "by_role", "seconds", "spent_by")
 PER_SEARCH = ("seconds", "attempts")

@@ -62,7 +62,7 @@ from activities.full_text_activity import FullTexts, ReadInFull
 from activities.heartbeat import heartbeating
 from activities.own_step_activity import OwnStepActivities
 from activities.publish_activity import PublishActivities
-from activities.role_steps import ROLE_STEPS, RoleStep
+from activities.role_calls import ROLE_CALLS, RoleCall
 from activities.roles.allowances import ALLOWANCES, asks_model
 from activities.roles.role import ROLES, spec_of
 from activities.search_activity import activity_name
@@ -161,7 +161,7 @@ class Fakes:
         self.ordered.append(step)
         return Ordered(ids=tuple(ref.evidence_id for ref in step.evidence)[: step.most])
 
-    def _thinks(self, kind: RoleStep[Any, Any]) -> Callable[..., Any]:
+    def _thinks(self, call: RoleCall[Any, Any]) -> Callable[..., Any]:
         """A step of a role under its real name, which gives its answer here where the script has none."""
         answers: dict[Role, Callable[[Any], Any]] = {
             "query_parser": self._parsed,
@@ -182,13 +182,13 @@ class Fakes:
             "manager": manage,
             "analyst": lambda _: Program(code=self.script.program),
         }
-        answer = answers.get(kind.role) or kind.default
+        answer = answers.get(call.role) or call.default
 
         async def think(step: Any) -> Any:
-            return await self._think(kind.role, step, lambda: answer(step))
+            return await self._think(call.role, step, lambda: answer(step))
 
-        think.__annotations__ = {"step": kind.takes, "return": kind.answer}
-        return activity.defn(name=kind.activity)(think)
+        think.__annotations__ = {"step": call.takes, "return": call.answer}
+        return activity.defn(name=call.activity)(think)
 
     def _parsed(self, step: ParseQueryInput) -> ParsedQuery:
         return ParsedQuery.model_validate(
@@ -368,6 +368,6 @@ class Fakes:
             OwnStepActivities(self.store).run_code_step,
             *(check_graph, self.prepare, self.order_evidence, self.look_up_candidate, self.read_in_full),
             self.publish_report,
-            *map(self._thinks, ROLE_STEPS),
+            *map(self._thinks, ROLE_CALLS),
             *(self._search(source) for source in (*SOURCES, "library")),
         ]

@@ -130,7 +130,7 @@ def meeting(count: int) -> Callable[[Any], Awaitable[None]]:
 
 @dataclass
 class Call:
-    """A thinking step that was executed."""
+    """A step of a role that was executed."""
 
     role: Role
     step: StepContext

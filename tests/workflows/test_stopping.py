@@ -214,7 +214,7 @@ async def test_an_outage_is_never_an_empty_answer_and_changes_no_query(stage: St
 
 
 async def test_a_step_that_nothing_can_answer_does_not_cost_the_report(stage: Stage) -> None:
-    """The store fails under every thinking step, with and without a model."""
+    """The store fails under every step that a role does, with and without a model."""
     roles: tuple[Role, ...] = ("observer", "gap_evaluator", "writer")
     stage.script.always = dict.fromkeys(roles, failing(outage()))
     outcome, report, _ = await stage.play(a_request())

@@ -38,7 +38,7 @@ AgentStep = Literal[
     "synthesizer",
     "writer",
 ]
-"""What an agent node executes: a model step of the run. `writer` and `synthesizer` end a graph."""
+"""The step that an agent node executes, which a role does. `writer` and `synthesizer` end a graph."""
 EXITS: tuple[AgentStep, ...] = ("writer", "synthesizer")
 """`writer` writes the single section of a report; `synthesizer` writes one section for each research loop."""
 Action = Literal["begin_iteration", "search_question", "search_recommended"]
@@ -141,7 +141,7 @@ class Part(Frozen):
 
 
 class AgentNode(Part):
-    """One model step."""
+    """One step that a role does."""
 
     type: Literal["agent"] = "agent"
     step: AgentStep

@@ -13,7 +13,7 @@ from activities.analysis_activity import AnalysisActivities
 from activities.contracts.effects import Analysed, AnalyseInput, AnalystInput, RunProgramInput
 from activities.contracts.judge import Table
 from activities.messages import plural
-from activities.role_steps import WRITE_PROGRAM
+from activities.role_calls import WRITE_PROGRAM
 from workflows.part_state import AnalysisState, TableState
 from workflows.parts.rows import OptionalPart
 from workflows.steps import policy

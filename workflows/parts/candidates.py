@@ -20,7 +20,7 @@ from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHyp
 from activities.contracts.stop_reasons import STOPS
 from activities.contracts.write import Verdicts, VerifyInput
 from activities.messages import plural
-from activities.role_steps import HYPOTHESIZE, NAME_CANDIDATES, VERIFY, RoleStep
+from activities.role_calls import HYPOTHESIZE, NAME_CANDIDATES, VERIFY, RoleCall
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from workflows.part_state import CandidatesState
 from workflows.parts.rows import OptionalPart
@@ -189,14 +189,14 @@ class CandidatesPart(OptionalPart):
                 self.events.add_limitation("not_for" if side == "support" else "not_against", quotes=quotes)
 
     async def _ask(
-        self, kind: RoleStep[HypothesisInput, Hypotheses], message: str, use_model: bool = True
+        self, call: RoleCall[HypothesisInput, Hypotheses], message: str, use_model: bool = True
     ) -> Hypotheses:
         evidence = input_refs(self.run.writing.citable(), MAX_WRITER_ITEMS)
         self.events.set_phase("hypothesising", message)
         self.events.emit("hypothesizing", message, items=len(evidence))
         choice = tuple(self.state.people.chosen)
         step = HypothesisInput(**self.context.step_inputs(), evidence=evidence, chosen=choice)
-        answer = await self.models.execute(kind, step, use_model=use_model)
+        answer = await self.models.execute(call, step, use_model=use_model)
         names = ", ".join(hypothesis.drug for hypothesis in answer.hypotheses)
         searches = sum(len(hypothesis.search_suggestions) for hypothesis in answer.hypotheses)
         count = plural(len(answer.hypotheses), "drug")

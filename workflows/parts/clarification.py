@@ -5,7 +5,7 @@ from collections.abc import Collection
 from activities.contracts.plan import Clarified, ClarifyInput
 from activities.contracts.prepare import Imported
 from activities.messages import plural
-from activities.role_steps import CLARIFY
+from activities.role_calls import CLARIFY
 from workflows.part_state import ClarificationState
 from workflows.parts.rows import OptionalPart
 from workflows.steps.policy import OutOfBudget

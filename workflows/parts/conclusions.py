@@ -9,7 +9,7 @@ from activities.contracts.appraisal import Appraisal, AppraiseInput
 from activities.contracts.bounds import within
 from activities.contracts.evidence import EvidenceRef
 from activities.messages import plural
-from activities.role_steps import APPRAISE
+from activities.role_calls import APPRAISE
 from activities.roles.allowances import MAX_APPRAISED
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import ConclusionsState

@@ -4,7 +4,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError
 
 from activities.own_step_activity import OwnStepActivities, OwnStepInput, OwnStepOutput
-from activities.role_steps import ASK_OWN_ROLE
+from activities.role_calls import ASK_OWN_ROLE
 from workflows.part_state import CandidatesState, GraphState
 from workflows.parts.rows import OptionalPart
 from workflows.rules.payload_limits import input_refs

@@ -7,7 +7,7 @@ from activities.contracts.evidence import EvidenceRef
 from activities.contracts.judge import Table
 from activities.contracts.write import Extracted, ExtractInput
 from activities.messages import plural
-from activities.role_steps import EXTRACT
+from activities.role_calls import EXTRACT
 from activities.roles.allowances import MAX_TABLE_ITEMS, WORKS_A_TABLE_CALL
 from activities.roles.assessment import MIN_ANSWERS
 from workflows.part_state import AnalysisState, TableState

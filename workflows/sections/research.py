@@ -9,7 +9,7 @@ from activities.contracts.evidence import UNPLANNED, Mode, ReportPlan, ReportPla
 from activities.contracts.plan import PlanInput
 from activities.contracts.stop_reasons import STOPS, StopReason
 from activities.messages import plural
-from activities.role_steps import PLAN
+from activities.role_calls import PLAN
 from workflows.context import RunPart
 from workflows.run import RunParts
 from workflows.sections.coordinator import SectionCoordinator

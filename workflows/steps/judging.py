@@ -22,7 +22,7 @@ from activities.contracts.judge import (
 )
 from activities.messages import plural
 from activities.role_activity import ThinkActivities
-from activities.role_steps import JUDGE
+from activities.role_calls import JUDGE
 from activities.roles.allowances import (
     MAX_JUDGED,
     PASSAGES_CHARS,

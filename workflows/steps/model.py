@@ -1,4 +1,4 @@
-"""Model steps: each with its reservation, its time-out and its charge.
+"""Steps that roles do: each with its reservation, its time-out and its charge.
 
 Invariants:
 
@@ -18,7 +18,7 @@ from temporalio.exceptions import ActivityError, is_cancelled_exception
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Allowance, ModelChoice, Price, Usage
 from activities.contracts.step import BY_CODE, Role, StepAnswer
 from activities.contracts.stop_reasons import StopReason
-from activities.role_steps import I, O, RoleStep, choice_of, with_model
+from activities.role_calls import I, O, RoleCall, choice_of, with_model
 from activities.roles.allowances import allowance_for, allowance_of, asks_model
 from workflows.amounts import needs
 from workflows.context import RunPart
@@ -37,65 +37,65 @@ minutes, of which most are shorter, a run idles for a minute at most."""
 
 
 class ModelSteps(RunPart):
-    """Executes the steps that ask a language model, and charges them to the budget."""
+    """Executes the steps that roles do, and charges what they cost to the budget."""
 
-    async def execute(self, kind: RoleStep[I, O], step: I, *, use_model: bool = True) -> O:
+    async def execute(self, call: RoleCall[I, O], step: I, *, use_model: bool = True) -> O:
         """Execute one step, reserved before and settled after.
 
         Without budget or time it raises OutOfBudget, or, when it `writes`, continues without a model. A model
         that cannot answer is replaced by the extractive back end, and that by the default; without a default
         (the judge) it raises StepFailed. `use_model=False` calls no model at all.
         """
-        if kind.has_default and kind.idle(step):
-            return kind.default(step)
-        choice = self.choice(kind.role)
-        goes_by_code = not use_model or not self.asks_model(kind.role)
-        goes_by_code = goes_by_code or (choice in self.state.models.unusable and kind.has_default)
-        if goes_by_code or (kind.writes and self._too_late_to_write()):
-            return await self._answer_by_code(kind, step)
+        if call.has_default and call.idle(step):
+            return call.default(step)
+        choice = self.choice(call.role)
+        goes_by_code = not use_model or not self.asks_model(call.role)
+        goes_by_code = goes_by_code or (choice in self.state.models.unusable and call.has_default)
+        if goes_by_code or (call.writes and self._too_late_to_write()):
+            return await self._answer_by_code(call, step)
         waits = chain(MODEL_WAITS, repeat(MODEL_WAITS[-1]))
         while True:
             await self.run.gates.checkpoint()
-            number, allowance = await self._reserve(kind, step)
-            if number is None and not kind.writes:
-                raise OutOfBudget(self.refusal(kind.role) or "token_budget_exceeded")
+            number, allowance = await self._reserve(call, step)
+            if number is None and not call.writes:
+                raise OutOfBudget(self.refusal(call.role) or "token_budget_exceeded")
             if number is None:
                 self.events.add_limitation("written_without_model", used_up="budget")
-                return await self._answer_by_code(kind, step)
+                return await self._answer_by_code(call, step)
             try:
-                answer = await self._call_model(kind, step, number, allowance)
+                answer = await self._call_model(call, step, number, allowance)
             except StepFailed as failure:
                 if failure.category in TEMPORARY and await self._wait_for_model(next(waits)):
                     continue
-                return await self._replace_model(kind, step, failure)
+                return await self._replace_model(call, step, failure)
             self.state.models.down = False
-            return self._accept(kind.role, answer)
+            return self._accept(call.role, answer)
 
-    async def execute_once(self, kind: RoleStep[I, O], step: I) -> O | None:
+    async def execute_once(self, call: RoleCall[I, O], step: I) -> O | None:
         """Execute a step that the report can do without; None where budget, time or model do not serve.
 
         It is asked once, with its full allowance, and code does not take its place.
         """
         await self.run.gates.checkpoint()
-        if not self.asks_model(kind.role) or self._is_late():
+        if not self.asks_model(call.role) or self._is_late():
             return None
-        allowance = allowance_for(kind.role, self.choice(kind.role), step)
-        number = self.context.budget.reserve(kind.role, allowance, self.price(kind.role), kind.writes)
+        allowance = allowance_for(call.role, self.choice(call.role), step)
+        number = self.context.budget.reserve(call.role, allowance, self.price(call.role), call.writes)
         if number is None:
             return None
         try:
-            return self._accept(kind.role, await self._call_model(kind, step, number, allowance))
+            return self._accept(call.role, await self._call_model(call, step, number, allowance))
         except StepFailed as failed:
-            name, about = kind.role.replace("_", " "), {"kind": "model_failed", "role": kind.role}
+            name, about = call.role.replace("_", " "), {"kind": "model_failed", "role": call.role}
             self.events.emit("error", f"{name}: {failed}", **about, category=failed.category)
             return None
 
-    async def execute_by_code(self, kind: RoleStep[I, O], step: I) -> O:
+    async def execute_by_code(self, call: RoleCall[I, O], step: I) -> O:
         """Return a step that its mode leaves to code.
 
         No model is asked, and the report does not name the extractive back end for it.
         """
-        return await self._answer_by_code(kind, step, record_model=False)
+        return await self._answer_by_code(call, step, record_model=False)
 
     async def pause_for(self, seconds: float, reason: str) -> bool:
         """Wait; return False when a reviewer's request to finish ended the wait early."""
@@ -183,12 +183,12 @@ class ModelSteps(RunPart):
         remaining = self.context.budget.remaining_seconds(self.context.now())
         return remaining is not None and remaining <= policy.MINIMUM.total_seconds()
 
-    async def _reserve(self, kind: RoleStep[I, O], step: I) -> tuple[int | None, Allowance]:
+    async def _reserve(self, call: RoleCall[I, O], step: I) -> tuple[int | None, Allowance]:
         """Reserve budget for a call: its full allowance, else what fits.
 
         A section may have to ask its parent for it. The number is None when nothing fits.
         """
-        role, writing, budget = kind.role, kind.writes, self.context.budget
+        role, writing, budget = call.role, call.writes, self.context.budget
         allowance, price = allowance_for(role, self.choice(role), step), self.price(role)
         number = budget.reserve(role, allowance, price, writing)
         while number is None:
@@ -202,7 +202,7 @@ class ModelSteps(RunPart):
         return number, allowance
 
     async def _call_model(
-        self, kind: RoleStep[I, O], step: I, number: int, allowance: Allowance
+        self, call: RoleCall[I, O], step: I, number: int, allowance: Allowance
     ) -> "StepAnswer[O]":
         """Return a call to a model under a reservation, which is always settled.
 
@@ -210,16 +210,16 @@ class ModelSteps(RunPart):
         """
         state, usage = self.state, Usage(calls=1)
         try:
-            answer = await self._run_activity(kind, step, self.choice(kind.role), allowance, kind.writes)
+            answer = await self._run_activity(call, step, self.choice(call.role), allowance, call.writes)
             usage = answer.usage
         except ActivityError as error:
             if is_cancelled_exception(error):
                 self.events.add_limitation("model_call_cancelled")
                 raise
             failure, usage = model_failure(error)
-            if failure.category in PERMANENT and kind.role != "own_role":  # which may break by itself
-                state.models.unusable.append(self.choice(kind.role))
-            if not kind.writes and self.context.is_out_of_time:
+            if failure.category in PERMANENT and call.role != "own_role":  # which may break by itself
+                state.models.unusable.append(self.choice(call.role))
+            if not call.writes and self.context.is_out_of_time:
                 raise OutOfBudget("timeout") from error
             state.models.down = state.models.down or failure.category in TEMPORARY
             raise failure from error
@@ -229,12 +229,12 @@ class ModelSteps(RunPart):
             self.context.budget.settle(number, usage)
 
     async def _run_activity(
-        self, kind: RoleStep[I, O], step: I, choice: ModelChoice, allowance: Allowance, writing: bool
+        self, call: RoleCall[I, O], step: I, choice: ModelChoice, allowance: Allowance, writing: bool
     ) -> "StepAnswer[O]":
         context, has_model = self.context, choice.backend != "extractive"
-        if kind.role == "writer" and has_model:
+        if call.role == "writer" and has_model:
             context.state.people.steered_in_text = context.state.people.steered
-        state, temperature = context.state, context.traits.temperatures.get(kind.role)
+        state, temperature = context.state, context.traits.temperatures.get(call.role)
         left_out = ", ".join(dict.fromkeys(state.people.left_out))
         full_step = with_model(
             step,
@@ -242,25 +242,25 @@ class ModelSteps(RunPart):
             choice.replace(temperature=temperature) if has_model and temperature is not None else choice,
             allowance,
             steering=(
-                *state.people.steering_for(kind.role),
+                *state.people.steering_for(call.role),
                 *([f"Write nothing about {left_out}."] if left_out else ()),
             ),
             readings=state.part(ClarificationState).readings,
             section=context.section_id or step.section,
             lineage=context.lineage,
-            prompt=step.prompt or context.prompts.get(kind.role, ""),
+            prompt=step.prompt or context.prompts.get(call.role, ""),
         )
 
         async def ask() -> "StepAnswer[O]":
             now = context.now()
             remaining = context.budget.remaining_seconds(now) if writing else context.research_seconds()
             answer: StepAnswer[O] = await workflow.execute_activity(
-                kind.activity,
+                call.activity,
                 full_step,
-                result_type=kind.answer,
+                result_type=call.answer,
                 **policy.model_call(
                     remaining if has_model else None,
-                    f"{kind.role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
+                    f"{call.role.replace('_', ' ')}: {policy.shorten(step.question, 60)}",
                     streams=has_model,
                     model_down=has_model and state.models.down,
                 ),
@@ -269,39 +269,39 @@ class ModelSteps(RunPart):
 
         return await retry_on_worker_loss(ask)
 
-    async def _answer_by_code(self, kind: RoleStep[I, O], step: I, *, record_model: bool = True) -> O:
+    async def _answer_by_code(self, call: RoleCall[I, O], step: I, *, record_model: bool = True) -> O:
         """Return the step without a language model.
 
         Raises StepFailed when that fails too and there is no default.
         """
-        if kind.needs_model and kind.has_default:
-            return kind.default(step)
+        if call.needs_model and call.has_default:
+            return call.default(step)
         try:
             no_allowance = Allowance(input_tokens=0, output_tokens=0)
-            answer = await self._run_activity(kind, step, ModelChoice(), no_allowance, writing=True)
+            answer = await self._run_activity(call, step, ModelChoice(), no_allowance, writing=True)
         except ActivityError as error:
             if is_cancelled_exception(error):
                 raise
             failure, _ = model_failure(error)
-            name = kind.role.replace("_", " ")
-            self.events.emit("error", f"{name}: {failure}", kind="step_failed", role=kind.role)
+            name = call.role.replace("_", " ")
+            self.events.emit("error", f"{name}: {failure}", kind="step_failed", role=call.role)
             self.events.add_limitation("step_failed", step=name, reason=str(failure))
-            if not kind.has_default:
+            if not call.has_default:
                 raise failure from error
-            return kind.default(step)
-        return self._accept(kind.role, answer) if record_model else answer.output
+            return call.default(step)
+        return self._accept(call.role, answer) if record_model else answer.output
 
-    async def _replace_model(self, kind: RoleStep[I, O], step: I, failure: StepFailed) -> O:
-        name = kind.role.replace("_", " ")
-        data = {"kind": "model_failed", "category": failure.category, "role": kind.role}
+    async def _replace_model(self, call: RoleCall[I, O], step: I, failure: StepFailed) -> O:
+        name = call.role.replace("_", " ")
+        data = {"kind": "model_failed", "category": failure.category, "role": call.role}
         self.events.emit("error", f"{name}: {failure}", **data, reason=str(failure))
         if failure.category in PERMANENT:
             self.events.add_limitation(MODEL_REFUSED, reason=str(failure))
         else:
             self.events.add_limitation(MODEL_SILENT, step=name, reason=str(failure))
-        if not kind.has_default:
+        if not call.has_default:
             raise failure
-        return await self._answer_by_code(kind, step)
+        return await self._answer_by_code(call, step)
 
     async def _wait_for_model(self, seconds: float) -> bool:
         """Wait durably for a model that is down, if the request says so; False when that makes no sense."""

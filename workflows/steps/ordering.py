@@ -10,7 +10,7 @@ from temporalio import workflow
 
 from activities.contracts.judge import WeighInput
 from activities.contracts.write import Passage, SectionDraft, WriteInput
-from activities.role_steps import ORDER
+from activities.role_calls import ORDER
 from activities.roles.allowances import MAX_WEIGHED
 from workflows.context import RunPart
 

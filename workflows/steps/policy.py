@@ -163,7 +163,7 @@ class OutOfBudget(Exception):
 
 
 class StepFailed(Exception):
-    """A model step failed, and its retries are used up."""
+    """A step that a role does failed, and its retries are used up."""
 
     def __init__(self, category: str, message: str) -> None:
         super().__init__(message)
@@ -171,7 +171,7 @@ class StepFailed(Exception):
 
 
 def model_failure(error: ActivityError) -> tuple[StepFailed, Usage]:
-    """Return why a model step failed, and the usage to charge.
+    """Return why a step that a role does failed, and the usage to charge.
 
     Of a call that timed out, its last heartbeat says what it had used; without one it counts as one call of
     unknown size.

@@ -11,7 +11,7 @@ from activities.contracts.prepare import Imported, Prepared, PrepareInput, Worke
 from activities.contracts.profile import Profile
 from activities.prepare_activity import PrepareActivities
 from activities.profiles.loader import specialists_of
-from activities.role_steps import PARSE
+from activities.role_calls import PARSE
 from workflows.context import RunPart
 from workflows.modes import Available, modes_for_auto, refusal
 from workflows.steps import policy

@@ -16,7 +16,7 @@ from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import ReflectInput, WorkJudgement
 from activities.contracts.plan import AgentTask, GapsInput, ObserveInput, ParsedQuery, SelectInput
 from activities.messages import plural
-from activities.role_steps import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
+from activities.role_calls import EVALUATE_GAPS, OBSERVE, REFLECT, SELECT_TOOLS
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import brief_iteration, input_refs, short_rows

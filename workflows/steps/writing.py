@@ -23,7 +23,7 @@ from activities.contracts.write import (
 )
 from activities.messages import plural
 from activities.report.claims import draft_claims
-from activities.role_steps import EDIT, VERIFY, WRITE
+from activities.role_calls import EDIT, VERIFY, WRITE
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
 from activities.verification import gate, verdicts

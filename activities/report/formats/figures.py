@@ -53,7 +53,7 @@ Rows = tuple[tuple[str, int], ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Step:
+class FlowBox:
     """A box of a flow of records, with what leaves the flow beside it."""
 
     rows: Rows
@@ -102,7 +102,7 @@ def templates() -> Environment:
     return environment
 
 
-def drawing(name: str, title: str, words: str, content: "Sequence[Panel] | Sequence[Step]") -> str:
+def drawing(name: str, title: str, words: str, content: "Sequence[Panel] | Sequence[FlowBox]") -> str:
     """Draw a figure as SVG by its macro, with its title and its content in words for who cannot see it."""
     macros = templates().get_template("figures.svg.jinja").module
     key = f"figure-{crc32(title.encode()):x}"
@@ -141,7 +141,7 @@ def description(svg: str) -> str:
     return unescape(f"{match[1]}: {match[2]}") if match else ""
 
 
-def flow_figure(title: str, steps: Sequence[Step], *, with_pictures: bool = True) -> Figure:
+def flow_figure(title: str, steps: Sequence[FlowBox], *, with_pictures: bool = True) -> Figure:
     """Draw a flow of records, which is a table where it cannot be drawn."""
     rows = [row for step in steps for row in (*step.rows, *step.aside)]
     words = "; ".join(f"{label}: {count}" for label, count in rows)
@@ -149,7 +149,7 @@ def flow_figure(title: str, steps: Sequence[Step], *, with_pictures: bool = True
     return Figure(title, svg, table((N_("Step"), N_("Records")), ((n, number(c)) for n, c in rows), title))
 
 
-def flow(report: Report) -> tuple[Step, ...]:
+def flow(report: Report) -> tuple[FlowBox, ...]:
     """Count the flow of PRISMA 2020, as far as it applies to an automatic search."""
     counts, searches = report.methodology.counts, report.methodology.searches
     legend = Counter[str]()
@@ -160,7 +160,7 @@ def flow(report: Report) -> tuple[Step, ...]:
     failures = sum(record.status not in ANSWERED for record in searches)
     studies = len({r.study for r in report.references if r.study})
     return (
-        Step(
+        FlowBox(
             (
                 (_("Identified"), counts.identified),
                 *((_("kept from {source}").format(source=name), n) for name, n in legend.items()),
@@ -168,8 +168,8 @@ def flow(report: Report) -> tuple[Step, ...]:
             ),
             ((_("Duplicates removed"), counts.duplicates), (_("Not screened"), counts.not_screened)),
         ),
-        Step(((_("Screened"), counts.screened),), ((_("Not cited"), counts.not_cited),)),
-        Step(
+        FlowBox(((_("Screened"), counts.screened),), ((_("Not cited"), counts.not_cited),)),
+        FlowBox(
             (
                 (_("Included (cited)"), counts.included),
                 (_("Studies reported"), studies + sum(not r.study for r in report.references)),

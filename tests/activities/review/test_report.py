@@ -24,7 +24,7 @@ from activities.review.decisions import Decision, Marks
 from activities.review.export import decisions_csv, export_files, records_ris, without_names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
 from activities.review.findings import ExcludedText, Findings, Study, synthesise
-from activities.review.page import document, flow_steps, render
+from activities.review.page import document, flow_boxes, render
 from activities.review.page import limitations as of_the_review
 from activities.review.protocol import Amendment, Protocol, Screener
 from activities.review.records import Records
@@ -199,7 +199,7 @@ def test_the_flow_and_each_pool_are_drawn() -> None:
 
 
 def test_the_flow_has_every_number_that_leaves_it() -> None:
-    steps = flow_steps(published())
+    steps = flow_boxes(published())
     assert [step.rows[0] for step in steps] == [
         ("Identified", 100),
         ("Screened", 70),
@@ -350,7 +350,7 @@ def test_a_review_in_another_language_has_no_fixed_text_in_english(language: str
 def test_a_full_text_without_a_criterion_is_counted_in_the_language_of_the_report() -> None:
     report = REPORT.replace(flow=FLOW.replace(excluded_because={"E9": 2, "not stated": 1}))
     with in_language("de"):
-        steps = flow_steps(published(report=report))
+        steps = flow_boxes(published(report=report))
     names = [name for step in steps for name, _ in step.aside]
     assert ("E9" in names, "not stated" in names) == (True, False)
 

@@ -1,4 +1,7 @@
-"""The steps that roles do, each declared once: role, activity, input, output, and answer without a model."""
+"""How a workflow calls each role: the activity, its input and output, and the answer without a model.
+
+What the role does with its input is its `RoleSpec` (`activities.roles.role`), which no workflow imports.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
@@ -52,8 +55,8 @@ O = TypeVar("O")  # noqa: E741 - output
 
 
 @dataclass(frozen=True)
-class RoleStep(Generic[I, O]):
-    """The declaration of a step; the input of one call of it is called `step` elsewhere."""
+class RoleCall(Generic[I, O]):
+    """The declaration of a call of a role; its input is a step of the run."""
 
     role: Role
     activity: str
@@ -98,12 +101,12 @@ def _gaps(step: GapsInput) -> KnowledgeGapOutput:
     return KnowledgeGapOutput(outstanding_gaps=tuple(dict.fromkeys((*reversed(step.steering), *parts))))
 
 
-CLARIFY = RoleStep("clarifier", "clarify_question", ClarifyInput, Clarified, needs_model=True)
-PARSE = RoleStep("query_parser", "parse_query", ParseQueryInput, ParsedQuery, _question_as_typed)
-PLAN = RoleStep(
+CLARIFY = RoleCall("clarifier", "clarify_question", ClarifyInput, Clarified, needs_model=True)
+PARSE = RoleCall("query_parser", "parse_query", ParseQueryInput, ParsedQuery, _question_as_typed)
+PLAN = RoleCall(
     "planner", "plan_report", PlanInput, ReportPlan, lambda step: ReportPlan(report_title=step.question)
 )
-OBSERVE = RoleStep(
+OBSERVE = RoleCall(
     "observer",
     "observe",
     ObserveInput,
@@ -111,24 +114,24 @@ OBSERVE = RoleStep(
     lambda _: Observation(text=""),
     idle=lambda step: not step.titles,
 )
-EVALUATE_GAPS = RoleStep(
+EVALUATE_GAPS = RoleCall(
     "gap_evaluator", "evaluate_gaps", GapsInput, KnowledgeGapOutput, _gaps, idle=lambda step: not step.titles
 )
-SELECT_TOOLS = RoleStep("tool_selector", "select_tools", SelectInput, AgentSelectionPlan)
-JUDGE = RoleStep("judge", "judge_evidence", JudgeInput, JudgeBatch)
-REFLECT = RoleStep("reflector", "reflect", ReflectInput, Reflection, lambda _: Reflection(served=False))
-HYPOTHESIZE = RoleStep("hypothesis_generator", "generate_hypotheses", HypothesisInput, Hypotheses)
+SELECT_TOOLS = RoleCall("tool_selector", "select_tools", SelectInput, AgentSelectionPlan)
+JUDGE = RoleCall("judge", "judge_evidence", JudgeInput, JudgeBatch)
+REFLECT = RoleCall("reflector", "reflect", ReflectInput, Reflection, lambda _: Reflection(served=False))
+HYPOTHESIZE = RoleCall("hypothesis_generator", "generate_hypotheses", HypothesisInput, Hypotheses)
 NAME_CANDIDATES = replace(HYPOTHESIZE, writes=True)
 """The same when the report is written."""
-MANAGE = RoleStep(
+MANAGE = RoleCall(
     "manager",
     "manage_team",
     ManagerInput,
     TeamLedger,
     lambda step: TeamLedger(facts=step.facts, plan=step.plan),
 )
-ASK_OWN_ROLE = RoleStep("own_role", "ask_own_role", OwnStepInput, OwnStepOutput, needs_model=True)
-WRITE = RoleStep(
+ASK_OWN_ROLE = RoleCall("own_role", "ask_own_role", OwnStepInput, OwnStepOutput, needs_model=True)
+WRITE = RoleCall(
     "writer",
     "write_section",
     WriteInput,
@@ -136,14 +139,14 @@ WRITE = RoleStep(
     lambda step: SectionDraft(title=step.title),
     writes=True,
 )
-ORDER = RoleStep("orderer", "weigh_work", WeighInput, Weighed, writes=True, needs_model=True)
-VERIFY = RoleStep("verifier", "verify_sentences", VerifyInput, Verdicts, writes=True, needs_model=True)
-EDIT = RoleStep("editor", "edit_report", EditInput, Edited, writes=True, needs_model=True)
-EXTRACT = RoleStep("extractor", "extract_table", ExtractInput, Extracted, writes=True, needs_model=True)
-APPRAISE = RoleStep("appraiser", "appraise_effects", AppraiseInput, Appraisal, writes=True, needs_model=True)
-WRITE_PROGRAM = RoleStep("analyst", "write_program", AnalystInput, Program, writes=True, needs_model=True)
-REVISE = RoleStep("reviser", "revise_report", ReviseInput, Revised, writes=True, needs_model=True)
-ROLE_STEPS: tuple[RoleStep[Any, Any], ...] = (
+ORDER = RoleCall("orderer", "weigh_work", WeighInput, Weighed, writes=True, needs_model=True)
+VERIFY = RoleCall("verifier", "verify_sentences", VerifyInput, Verdicts, writes=True, needs_model=True)
+EDIT = RoleCall("editor", "edit_report", EditInput, Edited, writes=True, needs_model=True)
+EXTRACT = RoleCall("extractor", "extract_table", ExtractInput, Extracted, writes=True, needs_model=True)
+APPRAISE = RoleCall("appraiser", "appraise_effects", AppraiseInput, Appraisal, writes=True, needs_model=True)
+WRITE_PROGRAM = RoleCall("analyst", "write_program", AnalystInput, Program, writes=True, needs_model=True)
+REVISE = RoleCall("reviser", "revise_report", ReviseInput, Revised, writes=True, needs_model=True)
+ROLE_CALLS: tuple[RoleCall[Any, Any], ...] = (
     *(CLARIFY, PARSE, PLAN, OBSERVE, EVALUATE_GAPS, SELECT_TOOLS, JUDGE, REFLECT, HYPOTHESIZE, MANAGE),
     *(ASK_OWN_ROLE, WRITE, ORDER, VERIFY, EDIT, EXTRACT, APPRAISE, WRITE_PROGRAM, REVISE),
 )
