@@ -19,7 +19,7 @@ from babel import Locale, UnknownLocaleError
 from text_to_num import Token, find_numbers
 
 from activities.dates import days_of
-from activities.text.language import ENGLISH, language_of_question
+from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.layout import rows
 from activities.text.normal_form import is_unspaced, normalise
 from activities.text.sentences import ORDINALS
@@ -27,8 +27,10 @@ from activities.text.tokens import GREEK, fold
 
 Role = Literal["figure", "date", "time", "ordinal", "page", "level", "code"]
 Reading = tuple[Decimal, ...]
-SPELLED_IN = frozenset(("en", "fr", "es", "pt", "de", "it", "nl"))
-"""Languages whose number words are read."""
+SPELLED_IN = frozenset(("en", "fr", "es", "pt", "de", "it", "nl", "da"))
+"""Languages whose number words are read, as those of Chinese are."""
+MAX_SPELLED = 100
+"""Up to which a work in another language may well state a whole number in words."""
 MAX_COUNT = 10
 """Up to which a sentence may count what its works list: three groups for groups I to III."""
 MAX_ROUNDED = Decimal("0.05")
@@ -296,6 +298,15 @@ def _is_of_another_month(text: str, number: Number, texts: Iterable[str]) -> boo
     stated_days = {day for index in map(index_of, texts) for day in index.days}
     dates = {(day.year, day.day) for day in days}
     return days.isdisjoint(stated_days) and any((day.year, day.day) in dates for day in stated_days)
+
+
+def may_be_spelled(number: str, text: str) -> bool:
+    """Tell whether a text may state a number or a percentage in words of its language, which are not read."""
+    is_small = all(
+        part.role == "figure" and all(value <= MAX_SPELLED and not value % 1 for value in part.values)
+        for part in read(number).numbers
+    )
+    return is_small and language_of(text) not in ("", "zh", *SPELLED_IN)
 
 
 def missing_code(text: str, texts: Iterable[str]) -> str:

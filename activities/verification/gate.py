@@ -2,9 +2,9 @@
 
 Code decides what is exact, in any language. A sentence stands by code only where it is a quote of one work.
 It is refused where it is empty or cut, or has a number, an identifier or a coded name that its works do not
-have and no shown computation gives. What all others mean a second reader reads, whose yes counts with the
-labels of the sentences that carry it. Cells, fields of a judgement and a judge's finding have no second
-reader: they are spans of their work, copied.
+have and no shown computation gives. What all others mean, and a small number in a language whose number words
+are not read, is left to a second reader, whose yes counts with the labels of the sentences that carry it.
+Cells, fields of a judgement and a judge's finding have no second reader: they are copied spans of a work.
 """
 
 import re
@@ -19,7 +19,7 @@ from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.dates import ranges_apart
 from activities.text.language import ENGLISH, language_of, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import index_of, missing_code, missing_numbers, read
+from activities.text.numbers import index_of, may_be_spelled, missing_code, missing_numbers, read
 from activities.text.quotability import LABEL
 from activities.text.sentences import quotable, sentences
 from activities.text.tokens import terms
@@ -101,8 +101,8 @@ def sentence(
     if len({*cites}) == 1 and is_quote(text, quotes):
         return STANDS
     names = dict.fromkeys(cites) or documents
-    works = [*quotes, *(text_of(documents[name]) for name in names if name in documents), context]
-    return _decide(plain, works, len(names), computations)
+    works = [text_of(documents[name]) for name in names if name in documents]
+    return _decide(plain, [*quotes, *works, context], len(names), computations, spelled_in=works)
 
 
 def background(text: str, about: str) -> Decision:
@@ -111,15 +111,22 @@ def background(text: str, about: str) -> Decision:
     return refuse("name_missing", name=name) if name else ASK
 
 
-def _decide(text: str, works: Sequence[str], items: int, computations: Computations = NONE_SHOWN) -> Decision:
+def _decide(
+    text: str,
+    works: Sequence[str],
+    items: int,
+    computations: Computations = NONE_SHOWN,
+    spelled_in: Sequence[str] = (),
+) -> Decision:
     """Refuse a text with a code or a number that no work has and no computation gives; leave others open.
 
-    `items`: how many works it may count."""
+    `items`: how many works it may count. `spelled_in`: works that may have a number in words."""
     plain = normalise(text)
     if code := missing_code(plain, works):
         return refuse("name_missing", name=code)
     computed = computations.of(plain, works)
-    number = _first_uncounted(computed.missing, items)
+    missing = (n for n in computed.missing if not any(may_be_spelled(n, work) for work in spelled_in))
+    number = _first_uncounted(missing, items)
     if not number:
         return Decision("ask", computed=computed.rows)
     problem = "number_not_computed" if computed.failure else "number_missing"

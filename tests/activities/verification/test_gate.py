@@ -1,6 +1,8 @@
 """What code decides of words of a model, in any language: quotes, numbers, codes and spans."""
 
+import csv
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -89,6 +91,23 @@ def test_an_exponent_is_no_digit_of_its_number(written: str) -> None:
     work = Evidence(evidence_id="pmid:3", source="", title="", text=f"Cells were 5.2 x {written}/L.")
     cells = Support(evidence_id="pmid:3", quote=work.text)
     assert sentence("They were 5.2 \u00d7 10\u2079/L.", cells, documents={"pmid:3": work}).state == "ask"
+
+
+with (Path(__file__).parent / "number_words.tsv").open(encoding="utf-8") as file:
+    NUMBER_WORDS = [*csv.DictReader(file, delimiter="\t")]
+
+
+@pytest.mark.parametrize("row", NUMBER_WORDS, ids=[row["language"] for row in NUMBER_WORDS])
+def test_a_small_number_that_a_work_has_in_words_is_refused_in_no_language(row: Mapping[str, str]) -> None:
+    work = Evidence(evidence_id="doc:1", source="library", title="", text=row["work"])
+    quote = Support(evidence_id="doc:1", quote=row["work"])
+    for text, state in ((row["true"], "ask"), (row["false"], "refused")):
+        assert sentence(text, quote, documents={"doc:1": work}).state == state, text
+
+
+def test_the_language_of_a_question_tells_nothing_of_the_works() -> None:
+    russian = next(row["work"] for row in NUMBER_WORDS if row["language"] == "ru")
+    assert sentence("Morbidity rose in 15 patients.", MORBIDITY, context=russian).refusal
 
 
 def test_a_quote_of_one_work_is_read_where_several_are_cited() -> None:
