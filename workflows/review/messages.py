@@ -110,8 +110,9 @@ class ReviewMessages:
             state.labellers = list(dict.fromkeys((*state.labellers, decision.by)))
         else:
             marks = marks.with_words(letter)
-        if decision.part == "word":
-            state.restate = True
+        is_over = state.course is not None and state.course.phase == "done"
+        if decision.part == "word" or (part == "label" and is_over):
+            state.restate = self.pace.is_stale = True
             state.again += 1
         state.mark(stage, marks)
         return marks.state(decision.record)

@@ -23,7 +23,7 @@ def format_time(at: datetime) -> str:
 
 
 class Restart(Exception):
-    """The protocol was amended: the story begins again, and does what is missing."""
+    """The protocol, or what an earlier stage rests on, was changed: the story begins again."""
 
 
 class Pace:
@@ -39,6 +39,8 @@ class Pace:
         self._text: str | Callable[[], str] = ""
         self.until = ""
         """The time at which what waits goes on by itself."""
+        self.is_stale = False
+        """A message changed what an earlier stage rests on: the story begins again."""
         self.is_woken = False
         """Somebody asked, since what waits was last tried, to try it again."""
 
@@ -101,6 +103,7 @@ class Pace:
         state = self.state
         return (
             bool(state.touched)
+            or self.is_stale
             or len(state.pending) >= MAX_PENDING
             or self._history_is_long()
             or state.paused
@@ -120,7 +123,7 @@ class Pace:
             await workflow.wait_condition(lambda: not self.state.paused)
         if len(self.state.pending) >= MAX_PENDING:
             await self.keep()
-        if self.state.touched:
+        if self.state.touched or self.is_stale:
             raise Restart
         if self._history_is_long():
             await self.keep()

@@ -61,6 +61,7 @@ class SystematicReview(ReviewMessages):
 
     async def _story(self) -> None:
         while True:
+            self.pace.is_stale = False
             try:
                 await self._prepare()
                 await self._approve_protocol()
@@ -115,8 +116,9 @@ class SystematicReview(ReviewMessages):
     async def _apply_amendment(self) -> None:
         """Open again what rests on changed keys; all else stands."""
         state = self.state
+        if not (keys := [*state.touched]):
+            return
         await self.pace.keep()
-        keys = [*state.touched]
         state.models, state.queues = {}, {}
         if "stopping" in keys:
             state.course = None
