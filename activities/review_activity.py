@@ -223,10 +223,9 @@ class ReviewActivities:
         async with reporting_errors("extraction_not_settled", run_id=step.run_id):
             state = step.state
             decisions = [*await self._archive.log(state.log, stage="extraction"), *state.pending]
-            decisions = [decision for decision in decisions if decision.stage == "extraction"]
             open_fields, silent_keys = dict[int, tuple[str, ...]](), list[str]()
-            for record, data in state.studies.extracted.items():
-                settlement = await self._archive.settlement(state.protocol, record, data, decisions)
+            for record in state.studies.extracted:
+                settlement = await self._archive.settlement(state, record, decisions)
                 if settlement:
                     row, open_fields[record] = settlement
                     outcomes = (o.label for o in state.protocol.outcomes if not row.reports(o))

@@ -23,7 +23,7 @@ from activities.review.findings import Findings
 from activities.review.protocol import Protocol
 from activities.review.records import Records
 from activities.review.results import Flow, ReviewReport, Validation
-from activities.review.state import Pair, ReviewState
+from activities.review.state import ReviewState
 from activities.review.steps import StateStep
 
 CACHE_SIZE = 2
@@ -129,18 +129,19 @@ class Archive:
         ]
 
     async def settlement(
-        self, protocol: Protocol, record: int, data: Pair, decisions: Iterable[Decision]
+        self, state: ReviewState, record: int, decisions: Iterable[Decision]
     ) -> tuple[DecidedStudy, tuple[str, ...]] | None:
         """Return the row of a study as far as it is decided, and the fields on which a person has to decide.
 
         None where it is not read by both. `decisions`: of people on all studies, oldest first.
         """
-        first, second = data
+        first, second = state.studies.of(record)
         if first is None or second is None:
             return None
-        by_field = {row.about: row for row in decisions if row.record == record and row.part == "word"}
+        words = (row for row in decisions if row.stage == "extraction" and row.part == "word")
+        by_field = {row.about: row for row in words if row.record == record and not state.is_void(row)}
         extractions = await self.get(first.key, Extraction), await self.get(second.key, Extraction)
-        return decided_study(asked_fields(protocol), *extractions, by_field)
+        return decided_study(asked_fields(state.protocol), *extractions, by_field)
 
     async def publish(self, step: StateStep) -> ReviewReport:
         """Count everything that a review has come to, and keep it. Raises StoreError."""

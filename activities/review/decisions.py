@@ -124,6 +124,11 @@ class Marks(Compact):
     def with_labels(self, marks: Mapping[int, str]) -> "Marks":
         return self.replace(labels=with_letters(self.labels, marks))
 
+    def without(self, record: int) -> "Marks":
+        """Return the same without the decisions on a record."""
+        rows = {name: getattr(self, name) for name in Marks.model_fields}
+        return Marks(**{name: with_letters(row, {record: OPEN}) for name, row in rows.items()})
+
     def with_confirmations(self, records: Iterable[int]) -> "Marks":
         """Return the same with records that a person confirms where both screeners include them."""
         return self.with_labels({n: CONFIRM for n in records if self.labels[n] == OPEN})

@@ -114,7 +114,13 @@ def read_full_texts(
         lines += [f"{item.name}: {item.reason}" for item in items if isinstance(item, SetAside)]
         if not parts:
             continue
-        work = works[0] if is_sure and len(works) == 1 else work_of(file.name, parts[0], works)
+        work = work_of(file.name, parts[0], works)
+        if is_sure and len(works) == 1:
+            if work is None:
+                lines.append(
+                    f"{file.name} has neither the title nor an identifier of the record: is it its text?"
+                )
+            work = works[0]
         if work is None:
             lines.append(f"{file.name} is the text of no awaited record, or of several: say of which")
         else:

@@ -136,7 +136,7 @@ async def findings_of(
         for place, (number, work) in enumerate(zip(included, works, strict=True), 1)
     ]
     decisions = [decision for decision in log if decision.stage == "extraction"]
-    settlements = [await archive.settlement(protocol, n, state.studies.of(n), decisions) for n in included]
+    settlements = [await archive.settlement(state, n, decisions) for n in included]
     rows = tuple(row[0] for row in settlements if row)
     excluded = [n for n in state.retrieved_records() if state.full_texts.state(n) == "excluded"]
     unretrieved = [n for n in state.sought_records() if state.got.get(n) == "not_retrieved"]

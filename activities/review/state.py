@@ -188,6 +188,8 @@ class StudiesState(MutableState):
     """`record/outcome` -> key of the answers that a model proposes on the risk of bias."""
     assessed: dict[str, str] = Field(default_factory=dict)
     """`record/outcome` -> key of the assessment of the risk of bias, or `NOT_A_TRIAL`."""
+    replaced: dict[int, str] = Field(default_factory=dict)
+    """Record -> time at which its full text was replaced: earlier decisions on its data are void."""
 
     def of(self, record: int) -> Pair:
         return self.extracted.get(record, (None, None))
@@ -276,6 +278,20 @@ class ReviewState(MutableState):
             self.titles = marks
         else:
             self.full_texts = marks
+
+    def drop_text(self, record: int, at: str) -> None:
+        """Open again what rests on the full text of a record, which another one replaces."""
+        studies, prefix = self.studies, study_key(record, "")
+        self.full_texts = self.full_texts.without(record)
+        for rows in (studies.texts, studies.extracted, studies.pending):
+            rows.pop(record, None)
+        studies.silent = tuple(key for key in studies.silent if not key.startswith(prefix))
+        for keys in (studies.proposed, studies.assessed):
+            for key in [key for key in keys if key.startswith(prefix)]:
+                del keys[key]
+        for place in range(2):
+            self.unanswered.pop(f"full_texts/{place}/{record}", None)
+        studies.replaced[record] = at
 
     @property
     def is_labelling(self) -> bool:
@@ -391,7 +407,7 @@ class ReviewState(MutableState):
 
         def is_in_force(decision: Decision) -> bool:
             if decision.stage not in SCREENED:
-                return True
+                return not self.is_void(decision)
             marks = self.marks(decision.stage)
             letters: tuple[str, ...] = (marks.first, marks.second)  # of a screener who has left
             if decision.part != "screener":
@@ -402,6 +418,10 @@ class ReviewState(MutableState):
             return any(row[record : record + 1] == letter for row in letters)
 
         return list(filter(is_in_force, latest_decisions(log)))
+
+    def is_void(self, decision: Decision) -> bool:
+        """Tell whether a decision on a study rests on a full text that another one has replaced."""
+        return decision.at < self.studies.replaced.get(decision.record, "")
 
     def place_of(self, by: str) -> int | None:
         """Return the place of a person among the screeners; None for anybody else."""

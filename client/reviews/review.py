@@ -260,7 +260,8 @@ class Review:
         none: NoText = False,
     ) -> list[str]:
         """Provide full texts from a folder, or from one file. Files are matched by name (`pmid-123.pdf`, a
-        DOI with - for /), by the identifiers in them, or by their title."""
+        DOI with - for /), by the identifiers in them, or by their title. With --record the file takes the
+        place of the text that is there, and what rests on that is decided again."""
         from activities.review.files import read_full_texts
 
         if none and record is not None:
@@ -269,9 +270,10 @@ class Review:
         if path is None:
             raise BadInput("name a folder or a file, or --record N --none")
         view = await self.view()
-        records = [n for n in view.missing_texts() if record in (None, n)]
-        if record is not None and not records:
-            raise BadInput(f"the full text of record {record} is not awaited")
+        sought = view.sought_records()
+        if record is not None and record not in sought:
+            raise BadInput(f"the full text of record {record} is not sought")
+        records = [n for n in sought if view.got.get(n) != "got"] if record is None else [record]
         refs = (await self.records(view)).records
         works = await self.archive.store.get_many([refs[number] for number in records])
         with refusals():

@@ -290,6 +290,58 @@ async def test_what_is_amended_or_overruled_is_read_again_and_nothing_else(
     assert asked_since(desk, calls) == {"data_extractor": 2, "bias_assessor": 1}
 
 
+async def test_what_is_included_while_data_wait_is_read_before_anybody_is_asked_for_more(
+    desk: Desk, tmp_path: Path
+) -> None:
+    """Nobody but the models may give its data, so that it would wait for ever."""
+    review = await begun(desk)
+    await texts_provided(review, tmp_path / "texts")
+    await desk.until(review, lambda progress: progress.gate == "decisions")
+    await decide(review, 1, True, by="Ada", full_texts=True)
+    await desk.until(review, lambda progress: progress.gate == "extraction")
+    calls = len(desk.server.bodies)
+    await review.overrule(5, "include", reason="rats count", by="Ada", full_texts=True)
+    await decided(desk, review)
+    assert asked_since(desk, calls) == {"data_extractor": 2, "bias_assessor": 6}
+    assert (await review.published()).report.flow.included == 6
+
+
+async def test_a_full_text_that_is_replaced_or_comes_late_is_read_anew(desk: Desk, tmp_path: Path) -> None:
+    review = await begun(desk)
+    write_texts(tmp_path / "texts", range(4))
+    preface = "Rodents sleep by day and eat by night, in all seasons. " * 130
+    (tmp_path / "wrong.txt").write_text(f"The habits of rodents\n\n{preface}{full_text(5)}")
+    lines = await review.provide(tmp_path / "wrong.txt", record=2, by="Ada")
+    assert "wrong.txt has neither the title nor an identifier of the record: is it its text?" in lines
+    (tmp_path / "texts" / "pmid-3.txt").unlink()
+    await review.provide(tmp_path / "texts", by="Ada")
+    await review.approve(by="Ada")  # 4 and 5 are not retrieved
+    await decided(desk, review)
+    flow = (await review.published()).report.flow
+    assert (flow.not_retrieved, flow.excluded_because, flow.included) == (2, {"E1": 1}, 3)
+    with pytest.raises(BadInput, match="not sought"):
+        await review.provide(tmp_path / "wrong.txt", record=6, by="Ada")
+    calls = len(desk.server.bodies)
+    write_texts(tmp_path / "right", range(2, 3))
+    await review.provide(tmp_path / "right" / "pmid-3.txt", record=2, by="Ada")
+    write_texts(tmp_path / "late", range(4, 5))
+    assert await review.provide(tmp_path / "late", by="Ada") == ["1 full text provided"]
+    await desk.until(review, lambda progress: progress.gate == "extraction")
+    await decided(desk, review)
+    flow = (await review.published()).report.flow
+    assert (flow.not_retrieved, flow.excluded_because, flow.included, flow.faults()) == (1, {}, 5, ())
+    assert asked_since(desk, calls) == {"full_text_screener": 4, "data_extractor": 4, "bias_assessor": 2}
+    # what a person decided on the data of the text before is void, what rests on another text stands
+    calls, decisions = len(desk.server.bodies), await review.decisions()
+    await asyncio.sleep(1.1)  # the time of a decision is in seconds
+    await review.provide(tmp_path / "right" / "pmid-3.txt", record=2, by="Ada")
+    progress = await desk.until(review, lambda progress: progress.gate == "extraction")
+    assert progress.text == "extractors differ on 1 field"
+    assert len(await review.decisions()) > len(decisions)
+    await decided(desk, review)
+    assert (await review.published()).report.flow.included == 5
+
+
 async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp_path: Path) -> None:
     desk.found = [a_trial(number) for number in range(2)]
     review = await reported(desk, tmp_path / "texts", SEARCHED.replace(living=Living(every_days=30)), 2)

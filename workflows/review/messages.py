@@ -241,7 +241,8 @@ class ReviewMessages:
 
     @workflow.update
     async def provide_full_text(self, message: ProvideFullText) -> str:
-        """Provide the full text of a record, or say that it cannot be retrieved."""
+        """Provide the full text of a record, also in the place of another, or say that nobody has it."""
+        self.pace.is_stale |= bool(self.state.got.get(message.record))
         self.texts.keep(message.record, message.ref)
         return "the full text is here" if message.ref else "it is counted as not retrieved"
 

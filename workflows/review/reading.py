@@ -225,7 +225,9 @@ class Reading:
                 self._away[step.reader] = end, reason
                 self.pace.show(self.pace.phase, f"{reason}; asked again at {format_time(end)}")
             return reason
-        if "screeners" not in state.touched:  # else who read may be no screener any more
+        is_replaced = step.text is not None and step.text != state.studies.texts.get(step.numbers[0])
+        # who read may be no screener any more, and what was read no text of the review
+        if "screeners" not in state.touched and not is_replaced:
             self._take_in(step, answer)
         decisions = len(answer.letters) - answer.letters.count(OPEN) if answer.letters else len(step.numbers)
         name = f"{step.stage}/{step.reader}/{answer.model}/{answer.prompt}"

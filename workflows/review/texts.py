@@ -84,6 +84,8 @@ class FullTexts:
     def keep(self, number: int, ref: EvidenceRef | None) -> None:
         """Keep the full text of a record, or count it as not retrieved."""
         state = self.pace.state
+        if state.got.get(number) == "got":
+            state.drop_text(number, self.pace.timestamp())
         state.got[number] = "got" if ref else "not_retrieved"
         if ref:
             state.studies.texts[number] = trim(ref)
