@@ -20,6 +20,8 @@ _OF_RECORDS = frozenset({"standing_not_looked_up", "authority_silent"})
 """What is not said of documents that nobody can retract."""
 MAX_PART_CHARS = 60
 """Characters of a row or a heading by which it is known where it was left out."""
+MAX_REASON_CHARS = 160
+"""Characters of the reason why a search failed; the method of a full report has all of it."""
 MAX_ASKED = 6
 """Queries that a report without an answer names; its method has all."""
 
@@ -206,13 +208,22 @@ def _search_rows(searches: Sequence[SearchRecord]) -> dict[str, tuple[str, ...]]
 
 
 def search_failures(searches: Sequence[SearchRecord]) -> list[Statement]:
-    """One statement for each source and kind of failure. A failed search is never called an empty one."""
+    """One statement for each source and kind of failure, with the reason that was given first.
+
+    A failed search is never called an empty one.
+    """
     totals = Counter(s.source for s in searches)
     failures = Counter((s.source, s.status) for s in searches if s.status not in ANSWERED)
-    statements = [
-        Statement.of("searches_failed", source=source, status=status, failed=count, of=totals[source])
-        for (source, status), count in failures.items()
-    ]
+    reasons = {
+        (s.source, s.status): shortened(clean(s.detail), MAX_REASON_CHARS).rstrip(".")
+        for s in reversed(searches)
+        if s.detail
+    }
+    statements = []
+    for (source, status), count in failures.items():
+        counts = {"failed": count, "of": totals[source]}
+        detail = {"detail": reason} if (reason := reasons.get((source, status))) else {}
+        statements.append(Statement.of("searches_failed", source=source, status=status, **counts, **detail))
     # every search of the library counts the same files again
     library_count = max((s.set_aside for s in searches if s.source == "library"), default=0)
     unreadable = library_count + sum(s.set_aside for s in searches if s.source != "library")

@@ -164,6 +164,12 @@ def _note(s: Statement) -> str:
     return f" ({note})" if note else ""
 
 
+def _why(s: Statement) -> str:
+    """Say how a search failed, and why where that is known: in the words of the source or the system."""
+    status = _(STATUSES.get(s.text("status"), s.text("status")))
+    return f"{status}: {detail}" if (detail := s.text("detail")) else status
+
+
 def _searches(s: Statement) -> str:
     """Name what was asked of which source and what to do next; nothing where not known."""
     rows = zip(s.texts("sources"), s.texts("queries"), map(_result, s.texts("gave")), strict=True)
@@ -183,7 +189,7 @@ VALUES: Mapping[str, Callable[[Statement], str]] = {
     "because": lambda s: because(s.text("because") or s.text("stop_reason")),
     "step": _step,
     "source": lambda s: source_title(s.text("source")),
-    "why": lambda s: _(STATUSES.get(s.text("status"), s.text("status"))),
+    "why": _why,
     "note": _note,
     "titles": lambda s: join_names(in_quotes(title) for title in s.texts("titles")),
     "fields": lambda s: join_names(name.replace("_", " ") for name in s.texts("fields")),

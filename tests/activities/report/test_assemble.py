@@ -149,13 +149,14 @@ def test_sections_that_ended_alike_are_one_limitation_and_each_is_stated_once() 
 def test_an_outage_is_never_no_results() -> None:
     outages = [
         SearchRecord(source="pubmed", query="a", status="unavailable"),
-        SearchRecord(source="pubmed", query="b", status="rate_limited"),
+        SearchRecord(source="pubmed", query="b", status="rate_limited", detail="PubMed answered 429."),
     ]
     report = built(publish_input(searches=outages, stop_reason="all_sources_failed"))
     assert [s.values for s in stated(report, "searches_failed")] == [
         {"source": "pubmed", "status": "unavailable", "failed": 1, "of": 2},
-        {"source": "pubmed", "status": "rate_limited", "failed": 1, "of": 2},
+        {"source": "pubmed", "status": "rate_limited", "failed": 1, "of": 2, "detail": "PubMed answered 429"},
     ]
+    assert any("(rate limit reached: PubMed answered 429)" in line for line in report.limitations)
     assert report.unanswered == Statement(code="searches_all_failed")
     report = built(publish_input(searches=(SearchRecord(source="pubmed", query="a", status="empty"),)))
     assert report.unanswered
