@@ -53,6 +53,8 @@ async def test_the_events_of_a_deep_run_cover_every_step_and_each_paragraph_once
     assert outcome.events[-1].type == "complete"
     assert list(outcome.events) == events[-len(outcome.events) :]
     assert {event.type for event in events} >= STORY
+    (reading,) = [event for event in events if event.type == "reading"]
+    assert not reading.message.startswith(reading.type), "the line begins with the type"
     assert [event.type for event in events].count("complete") == 1
     sections = {event.section for event in events if event.type == "judge_complete"}
     assert sections == {"s1", "s2", "s3"}

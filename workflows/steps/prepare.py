@@ -19,6 +19,9 @@ from workflows.steps.policy import OutOfBudget, run_all
 from workflows.types import QUESTION_CHARS, ResearchRequest
 
 
+READING = "finding out what is asked and where to search"
+
+
 def settled_mode(request: ResearchRequest) -> Mode | None:
     """Return the mode of a run whatever its question is; None where the question decides.
 
@@ -45,10 +48,10 @@ class Preparation(RunPart):
 
     async def _read_question(self) -> None:
         state, request, question = self.state, self.request, self.state.question
-        self.events.set_phase("reading", "reading the question")
+        self.events.set_phase("reading", READING)
         if state.sections.job is None and question.prepared is None:
             self.events.emit("started", request.question, question=request.question, mode=request.mode)
-        self.events.emit("reading", "reading the question")
+        self.events.emit("reading", READING)
         if question.prepared is None:
             profile = "general" if request.profile == "auto" else request.profile
             question.prepared = await self.prepare(profile)
