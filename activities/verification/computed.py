@@ -1,16 +1,18 @@
 """Figures that follow from quoted ones by a computation that their writer shows.
 
-The expression has numbers, `+ - * /`, parentheses and `days(first, last)`, the days from one date to another;
-or it is a statistic of two groups, as `risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval;
-with the numbers of several studies behind each other it pools them (random effects). Each number is a figure
-of a work, a constant that has a name, or what another expression gives; each date stands in a work or in the
-question, and days may be added to it. What code evaluates has to be what the sentence prints, as it is
-rounded. Nothing is searched for.
+The expression has numbers, `+ - * /`, parentheses, `days(first, last)`, the days from one date to another,
+and `months(first, 3)`, the same day of a later month or the last of one that is shorter; or it is a statistic
+of two groups, as `risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval; with the numbers of
+several studies behind each other it pools them (random effects). Each number is a figure of a work, a
+constant that has a name, or what another expression gives; each date stands in a work or in the question, and
+days may be added to it. What code evaluates has to be what the sentence prints, as it is rounded. Nothing is
+searched for.
 
 A text may leave a figure to code: `{F1}` stands for what the expression that begins with `F1:` gives.
 """
 
 import ast
+import calendar
 import operator
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
@@ -149,7 +151,7 @@ class Expression:
             name = f"date_{'x' * len(self.operands)}"  # no digit, which would begin a number
             self.operands[name], self.readings[name] = day, [day.day]
             text = f"{text[: day.start]}{name}{text[day.start + len(day.text) :]}"
-        if text.startswith(tuple(STATISTICS)) and not re.search(r"[;,]\s", text):
+        if text.startswith((*STATISTICS, "months(")) and not re.search(r"[;,]\s", text):
             text = text.replace(",", ";")
         text = _OPERAND.sub(self._name_operand, re.sub(r"[;,]\s", ";", text)).replace(";", ",")
         try:
@@ -299,9 +301,10 @@ class Computations:
         """For an expression the text that it was first shown for."""
         self.results: list[Result] = []
         periods = (days for line in lines for days in _DAYS.findall(line))
-        spans = _day_amounts(sources, languages) if any(map(_dates, lines)) else set()
+        spans, months = _spans(sources, languages) if any(map(_dates, lines)) else (set(), set())
         self._no_spans = self._stated - spans - WHOLES
-        self._stated |= spans
+        self._no_months = (self._stated | spans) - months
+        self._stated |= spans | months
         self._waiting = [*map(Expression, dict.fromkeys((*lines, *periods)))]
         # what an expression gives may be a number or a date of others
         for constants in (WHOLES, FACTORS):
@@ -424,6 +427,11 @@ class Computations:
                 first, last = self._value(one, operands), self._value(other, operands)
                 if isinstance(first, date) and isinstance(last, date):
                     value = Decimal((last - first).days)
+            case ast.Call(func=ast.Name(id="months"), args=[one, other]):
+                first, count = self._value(one, operands), self._value(other, operands)
+                is_span = isinstance(other, ast.BinOp) or count not in self._no_months
+                if isinstance(first, date) and isinstance(count, Decimal) and is_span:
+                    value = _months_later(first, int(count))
             case ast.BinOp(left=one, op=op, right=other) if compute := _OPERATORS.get(type(op)):
                 left, right = self._value(one, operands), self._value(other, operands)
                 if isinstance(left, date) and isinstance(right, Decimal):
@@ -480,13 +488,26 @@ def _format(result: Result, digits: str | None, language: str) -> str:
         return _("{value} (95% CI {low} to {high})").format(value=value, low=ends[0], high=ends[1])
 
 
-def _day_amounts(texts: Sequence[str], languages: Collection[str]) -> set[Decimal]:
-    """Return the numbers of days and weeks that texts name: a day and so many rooms are no day."""
-    amounts: set[Decimal] = set()
-    units: tuple[tuple[Literal["day", "week"], int], ...] = (("day", 1), ("week", 7))
-    for unit, days in units:
+def _months_later(day: date, months: int) -> date:
+    """Return the same day of a later month, or the last of one that is shorter: 31 January, 28 February."""
+    year, month = divmod(12 * day.year + day.month - 1 + months, 12)
+    return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def _spans(texts: Sequence[str], languages: Collection[str]) -> tuple[set[Decimal], set[Decimal]]:
+    """Return the numbers of days and weeks, and those of months, that texts name.
+
+    A day and so many rooms are no day."""
+    days: set[Decimal] = set()
+    months: set[Decimal] = set()
+    units: tuple[tuple[Literal["day", "week", "month"], int, int, set[Decimal]], ...] = (
+        ("day", 1, 1, days),
+        ("week", 7, 7, days),
+        ("month", 31, 1, months),
+    )
+    for unit, length, size, amounts in units:
         names = [
-            format_timedelta(timedelta(days * count), unit, threshold=9, locale=locale_of(language))
+            format_timedelta(timedelta(length * count), unit, threshold=9, locale=locale_of(language))
             for language, count in product(languages, (1, 2))
         ]
         words = {name.strip("12\u00a0 ").casefold() for name in names}
@@ -494,10 +515,10 @@ def _day_amounts(texts: Sequence[str], languages: Collection[str]) -> set[Decima
             for number in figures(text):
                 around = text[max(number.start - CHARS_BEFORE, 0) : number.end + CHARS_BEHIND].casefold()
                 if any(word in around for word in words):
-                    amounts |= {value * days for value in number.values}
-            if days > 1 and any(word in text.casefold() for word in words):  # a week later
-                amounts.add(Decimal(days))
-    return amounts
+                    amounts |= {value * size for value in number.values}
+            if unit != "day" and any(word in text.casefold() for word in words):  # a week later
+                amounts.add(Decimal(size))
+    return days, months
 
 
 def _is_computed(tree: ast.expr) -> bool:

@@ -18,7 +18,6 @@ from workflows.steps import policy
 from workflows.steps.policy import OutOfBudget, run_all
 from workflows.types import QUESTION_CHARS, ResearchRequest
 
-
 READING = "finding out what is asked and where to search"
 
 

@@ -256,6 +256,47 @@ def test_a_number_of_something_else_is_no_span_of_days() -> None:
         assert computed_from(f"It is due on {due}.", [shown], [letter], [letter]).missing == missing
 
 
+@pytest.mark.parametrize(
+    ("letter", "shown", "day"),
+    [
+        ("The notice of 31 January 2026 ends in one month.", "months(2026-01-31, 1)", "28 February 2026"),
+        ("The notice of 31 January 2024 ends a month later.", "months(2024-01-31,1)", "29 February 2024"),
+        ("Notice of 30 November 2025: 3 months.", "months(2025-11-30, 3)", "28 February 2026"),
+        ("Notice of 15 November 2025: 14 months.", "months(2025-11-15, 14)", "15 January 2027"),
+        ("From 29 February 2024 on for 2 years.", "months(2024-02-29, 2 * 12)", "28 February 2026"),
+        ("Notice of 15 November 2025: 3 months.", "months(2025-11-15, 3) - 1", "14 February 2026"),
+        (
+            "Die Frist ab dem 31. August 2026 dauert einen Monat.",
+            "months(2026-08-31, 1)",
+            "30.09.2026",
+        ),
+        ("Le bail du 31 mars 2026 finit dans 3 mois.", "months(2026-03-31, 3)", "30 juin 2026"),
+        ("合同自2026年1月31日起为期1个月。", "months(2026-01-31, 1)", "2026年2月28日"),
+    ],
+)
+def test_months_after_a_day_end_on_the_same_day_or_the_last_of_a_shorter_month(
+    letter: str, shown: str, day: str
+) -> None:
+    computed = computed_from(f"{day}.", [shown], [letter], [letter])
+    assert (computed.missing, len(computed.rows)) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    ("letter", "shown", "day"),
+    [
+        (
+            "A bill of 2 May 2025 for 14 rooms that were let is due in a month.",
+            "months(2025-05-02, 14)",
+            "2 July 2026",
+        ),
+        ("The bill of 2 May 2025 ends in 3 months.", "months(2025-05-02, 3)", "3 August 2025"),
+        ("The bill of 2 May 2025 ends in 3 months.", "months(2025-05-03, 3)", "3 August 2025"),
+    ],
+)
+def test_no_other_day_follows_from_months(letter: str, shown: str, day: str) -> None:
+    assert computed_from(f"{day}.", [shown], [letter], [letter]).rows == ()
+
+
 def test_a_result_of_another_computation_is_not_taken_for_a_constant() -> None:
     works = ("Of 200 people in two equal groups 36% had an event.",)
     made = computed_from("The others were 64%.", ["200 / 2", "100 - 36"], works, works)
