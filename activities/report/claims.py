@@ -299,17 +299,23 @@ def check_edit(edit: Edited, checks: Checks) -> CheckedEdit:
 def _printable_sentences(
     sentences: Sequence[EditedSentence], claims: Mapping[str, Claim], checks: Checks, *, in_place: bool = True
 ) -> tuple[Claim, ...]:
-    """Keep the sentences that stand, each once; `in_place`: and the claims of those that do not."""
-    first_claims: dict[str, Claim] = {}
+    """Keep the sentences that stand, each once; `in_place`: where most fall, their claims with them.
+
+    Taken out of their section claims read badly: few that fall have no others in their place."""
+    standing: list[Claim] = []
+    with_bases: list[Claim] = []
     for row in sentences:
         names = tuple(dict.fromkeys(_base_of(name, checks.repeats) for name in row.claims))
         if (problem := _problem(row, names, claims, checks)) is None:
-            claim = as_claim(row).replace(rests_on=names)
-            first_claims.setdefault(claim.text, claim)
+            standing.append(as_claim(row).replace(rests_on=names))
+            with_bases.append(standing[-1])
             continue
         checks.drop_refused([refusal_of(row.replace(problem=problem), "summary")])
-        for claim in (claims[name] for name in names if in_place and name in claims):
-            first_claims.setdefault(claim.text, claim)
+        with_bases += (claims[name] for name in names if name in claims)
+    is_thin = in_place and 2 * len(standing) < len(sentences)
+    first_claims: dict[str, Claim] = {}
+    for claim in with_bases if is_thin else standing:
+        first_claims.setdefault(claim.text, claim)
     return tuple(first_claims.values())
 
 

@@ -15,7 +15,7 @@ from activities.contracts.judge import Refused
 from activities.contracts.write import Edited, EditedSentence, EditInput
 from activities.messages import plural
 from activities.models.base import BYTES_PER_TOKEN, estimate
-from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, limits
+from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, Truth, limits
 from activities.roles.prompt import compose, fence
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, refusal, sentence_text
@@ -24,8 +24,10 @@ from activities.verification import gate
 
 MIN_SAME = 60.0
 """Likeness (0 to 100, words in any order) from which one claim may be removed as a repetition of another."""
-MAX_SENTENCES = {"answer": 9, "mechanism": 5}
+MAX_SENTENCES = {"answer": 12, "mechanism": 5}
 MAX_CLAIM_CHARS = 400
+MAX_BASES_CHARS = 800
+"""Of the sentences without works that one rests on, as a second reader is shown them."""
 MAX_TEXT_CHARS = 400
 MAX_TITLE_CHARS = 120
 MAX_REPEATED_SHARE = 0.5
@@ -36,6 +38,7 @@ TASK = "Edit the report. Answer with JSON."
 class SentenceAnswer(Loose):
     text: Text = limits(length=MAX_TEXT_CHARS, default="")
     rests_on: ClaimLabels = limits(items=12, default_factory=list)
+    begins: Truth = None
 
 
 class RepeatedAnswer(Loose):
@@ -127,8 +130,10 @@ def _sentence(
         return None
     sentence = EditedSentence(
         text=text,
+        begins=row.begins is True,
         support=tuple(dict.fromkeys(support for claim in bases for support in claim.support)),
         claims=tuple(dict.fromkeys(claim.id for claim in bases)),
+        after=line(" ".join(claim.text for claim in bases if not claim.support), MAX_BASES_CHARS),
     )
     return gate.with_decision(sentence, gate.editor_sentence(text, bases, step.question))
 

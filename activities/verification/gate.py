@@ -9,7 +9,7 @@ Cells, fields of a judgement and a judge's finding have no second reader: they a
 
 import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeVar
 
 from activities.analysis.cells import FIGURES, cell_reason
@@ -250,14 +250,18 @@ def is_prose(quote: str) -> bool:
 
 
 def editor_sentence(text: str, claims: Sequence[Claim], context: str) -> Decision:
-    """Decide on a sentence of the editor, by the sentences it names; `context`: the question."""
+    """Decide on a sentence of the editor, by the sentences it names; `context`: the question.
+
+    One that names sentences without works, as what is missing or advised, is read as they were."""
     passages = [claim.text for claim in claims]
     quotes = [support.quote for claim in claims for support in claim.support]
     if is_quote(text, passages):
         return STANDS
     items = len({support.evidence_id for claim in claims for support in claim.support})
     decision = _decide(text, [*passages, *quotes, context], items)
-    return decision if decision.refusal or quotes else refuse("adds_to_claims")
+    rows = dict.fromkeys(row for claim in claims for row in claim.computed)
+    shown = (row for row in rows if not any(missing_numbers(row.rpartition("=")[2], [text])))
+    return decision if decision.refusal else replace(decision, computed=tuple(shown))
 
 
 def title(text: str, passages: Sequence[str]) -> Decision:

@@ -213,8 +213,8 @@ def _root_message(error: BaseException) -> str:
     return " ".join(message.split())[:200]
 
 
-MAX_FOR_ONE_CALL = 15
-"""Works that answer, up to which one call writes all sections."""
+MAX_FOR_ONE_CALL = MAX_WRITER_ITEMS
+"""Works that answer, up to which one call writes all sections: as many as it is shown."""
 MAX_NEAREST = 12
 """Works that a section quotes at most without a model."""
 MAX_WRITTEN_CLAIMS = 20

@@ -139,6 +139,14 @@ def test_in_place_of_a_sentence_of_the_editor_that_falls_its_claims_are_printed(
     ]
 
 
+def test_a_sentence_of_the_editor_that_falls_among_others_leaves_no_claim_out_of_its_place() -> None:
+    rarer = edited("a1", "Infection was rarer.", "s1.1")
+    fallen = edited("a2", "Infection is cured.", "s1.2", state="refused")
+    report = build_report(step(edited=Edited(answer=(rarer, fallen))), WORKS)
+    assert [claim.id for claim in report.answer] == ["a1"]
+    assert ("Infection is cured.", "not_read") in refusals(report, "summary")
+
+
 def test_each_section_has_a_sentence_in_the_answer_of_the_report() -> None:
     left = quoting("Patients left a day earlier.", ("pmid:11", STAY))
     rarer = quoting("Pneumonia was rarer.", ("pmid:12", PNEUMONIA))

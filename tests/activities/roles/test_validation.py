@@ -194,6 +194,16 @@ async def test_an_editor_answers_with_the_answers_of_the_sections(case: Case) ->
     assert edited.repeated == (), "a claim went because an answer says it"
 
 
+async def test_what_no_work_says_is_read_in_an_answer_of_the_editor(case: Case) -> None:
+    missing = CLAIMS["s1"][0].replace(id="s1.a1", text="No work gives the dose.", support=())
+    other = CLAIMS["s2"][0].replace(id="s2.a1")
+    said = [{"text": "The dose is not known.", "rests_on": ["A1"], "begins": True}]
+    edited = await case.said("editor", {"answer": said}, answers={"s1": (missing,), "s2": (other,)})
+    (sentence,) = edited.answer
+    assert (sentence.state, sentence.after, sentence.begins) == ("ask", "No work gives the dose.", True)
+    assert not edited.refused
+
+
 async def test_a_report_of_one_section_needs_no_editor(case: Case) -> None:
     edited = await case.said("editor", lying, claims={"s1": CLAIMS["s1"]}, asks_mechanism=False)
     assert (edited.title, edited.sentences, case.server.asked) == ("Metformin", (), [])
