@@ -56,35 +56,35 @@ def test_a_line_begins_at_the_edge_where_its_script_does(page: Page, text: str, 
 
 
 TABLE = "#works ~ .scroll table"
-CITE = "#s2-1 + .cites details"
-"""The citation of a sentence whose quote differs from it."""
+SENTENCE = "details:has(> #s2-1)"
+"""A sentence whose quote differs from it."""
 
 
 def shown(page: Page) -> bool:
-    return bool(page.evaluate(f"document.querySelector('{CITE} .quote').checkVisibility()"))
+    return bool(page.evaluate(f"document.querySelector('{SENTENCE} .quote').checkVisibility()"))
 
 
 @pytest.mark.parametrize("scripts", [True, False])
-def test_a_number_opens_its_quote_at_the_sentence_with_and_without_scripts(
+def test_a_sentence_opens_its_quotes_below_it_with_and_without_scripts(
     browser: Browser, address: str, *, scripts: bool
 ) -> None:
     page = browser.new_page(java_script_enabled=scripts)
     page.goto(address)
     assert not shown(page)
-    page.click(f"{CITE} summary")
+    page.click(f"{SENTENCE} summary")
     assert shown(page)
-    below = f"document.querySelector('{CITE} .quote').getBoundingClientRect().top"
-    line = f"document.querySelector('{CITE} summary').getBoundingClientRect().bottom"
+    below = f"document.querySelector('{SENTENCE} .quote').getBoundingClientRect().top"
+    line = f"document.querySelector('{SENTENCE} summary').getBoundingClientRect().bottom"
     assert 0 <= page.evaluate(f"{below} - {line}") < 40
-    page.click(f"{CITE} summary")
+    page.click(f"{SENTENCE} summary")
     assert not shown(page)
 
 
-def test_a_number_is_reached_by_key_and_one_quote_is_open_at_a_time(page: Page) -> None:
-    page.evaluate(f"document.querySelector('{CITE} summary').focus()")
-    assert page.evaluate(f"document.activeElement.matches('{CITE} summary')")
-    page.click(f"{CITE} summary")
-    page.click("#s3-1 + .cites details summary")
+def test_a_sentence_is_reached_by_key_and_the_quotes_of_one_are_open_at_a_time(page: Page) -> None:
+    page.evaluate(f"document.querySelector('{SENTENCE} summary').focus()")
+    assert page.evaluate(f"document.activeElement.matches('{SENTENCE} summary')")
+    page.click(f"{SENTENCE} summary")
+    page.click("#s3-1")
     assert page.evaluate("document.querySelectorAll('details[open]').length") == 1
 
 

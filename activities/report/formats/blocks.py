@@ -77,14 +77,20 @@ class Mark:
 @dataclass(frozen=True, slots=True)
 class Cite:
     marks: tuple[Mark, ...]
-    on_screen: bool = False
-    """Its marks are shown where they open their quotes, and not on paper."""
+    hidden: bool = False
+    """No sign is printed; where a page can open quotes, the sentence opens them."""
+    raised: bool = False
+    """The sign of the sentences before it, which stands behind the last of them."""
+
+    @property
+    def quotes(self) -> tuple[Quote, ...]:
+        return tuple(quote for mark in self.marks for quote in mark.quotes)
 
     @property
     def spans(self) -> tuple[tuple[int, str], ...]:
         """The first number and the text of each mark; of works that follow each other as `1-9`."""
         pairs: list[tuple[int, str]] = []
-        numbers = () if self.on_screen else tuple(mark.number for mark in self.marks)
+        numbers = () if self.hidden else tuple(mark.number for mark in self.marks)
         for _distance, group in groupby(enumerate(numbers), lambda pair: pair[1] - pair[0]):
             run = [number for _place, number in group]
             span = [(run[0], f"{run[0]}\u2013{run[-1]}")]
@@ -98,12 +104,6 @@ class Cite:
     def joins(self, other: "Cite") -> bool:
         """Return True where both show the same works."""
         return bool(self.spans) and self.spans == other.spans
-
-    def joined(self, other: "Cite") -> "Cite":
-        """Return it with the quotes of another one on the same works before its own."""
-        pairs = zip(other.marks, self.marks, strict=True)
-        quotes = [(mark.number, dict.fromkeys((*first.quotes, *mark.quotes))) for first, mark in pairs]
-        return Cite(tuple(Mark(number, tuple(group)) for number, group in quotes))
 
 
 Style: TypeAlias = Literal["plain", "bold", "said", "around", "source", "alert", "badge", "grade"]
@@ -141,6 +141,9 @@ class Sentence:
     line: bool = False
     """It begins another line."""
 
+    def without_sign(self) -> "Sentence":
+        return replace(self, cite=replace(self.cite, hidden=True))
+
 
 Part: TypeAlias = Run | Cite | Sentence
 Parts: TypeAlias = tuple[Part, ...]
@@ -153,18 +156,33 @@ def with_works_once(parts: Iterable[Part]) -> Parts:
     for part in parts:
         before = result[-1] if result else None
         if isinstance(part, Sentence) and isinstance(before, Sentence) and part.cite.joins(before.cite):
-            result[-1] = replace(before, cite=Cite(()))
-            part = replace(part, cite=part.cite.joined(before.cite))
+            result[-1] = before.without_sign()
         result.append(part)
     return tuple(result)
+
+
+def with_works_last(parts: Iterable[Part]) -> Parts:
+    """Show the works of all sentences once, behind the last of them; each still opens its own quotes."""
+    parts = tuple(parts)
+    quotes: dict[int, dict[Quote, None]] = {}
+    for cite in (part.cite for part in parts if isinstance(part, Sentence)):
+        for mark in () if cite.hidden else cite.marks:
+            quotes.setdefault(mark.number, {}).update(dict.fromkeys(mark.quotes))
+    if not quotes:
+        return parts
+    marks = tuple(Mark(number, tuple(group)) for number, group in sorted(quotes.items()))
+    sentences = (part.without_sign() if isinstance(part, Sentence) else part for part in parts)
+    return (*sentences, Cite(marks, raised=True))
 
 
 def space_before(part: Part) -> str:
     """Return what separates a part from the one before it.
 
-    Nothing before the rest of a clause, and before a sentence of a script without blanks."""
+    Nothing before the rest of a clause, a raised sign, and a sentence of a script without blanks."""
     if isinstance(part, Sentence) and part.line:
         return "\n"
+    if isinstance(part, Cite) and part.raised:
+        return ""
     character = part.text[:1] if isinstance(part, Sentence) else ""
     return "" if character and (character in CLOSING or _WITHOUT_BLANKS.match(character)) else " "
 

@@ -98,9 +98,11 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
         if place:
             paragraph.add_run(page.space_before(part))
         if isinstance(part, page.Cite):
-            paragraph.add_run(part.text)
+            paragraph.add_run(part.text).font.superscript = part.raised or None
         elif isinstance(part, page.Sentence):
-            paragraph.add_run(" ".join(filter(None, (part.text, part.cite.text)))).bold = part.strong or None
+            paragraph.add_run(part.text).bold = part.strong or None
+            if part.cite.text:
+                paragraph.add_run(part.cite.text).font.superscript = True
         elif url := sent_url(part.url):
             _link(paragraph, part.text, url)
         else:

@@ -104,7 +104,7 @@ def _part(part: page.Part, *, inline: bool, with_marks: bool) -> str:
     `inline`: it does not begin it. `with_marks`: quoted words have quotation marks.
     """
     if isinstance(part, page.Cite):
-        return part.text
+        return f" {part.text}" if part.raised else part.text
     if isinstance(part, page.Sentence):
         text = escape_markdown(part.text, inline=inline or part.strong)
         sign = part.cite.text
@@ -164,4 +164,5 @@ def _in_cell(part: page.Part) -> str:
         return part.text
     is_bold = part.strong if isinstance(part, page.Sentence) else part.style == "bold"
     text = escape_markdown(part.text, inline=True)
-    return f"**{text}**" if is_bold and text else text
+    text = f"**{text}**" if is_bold and text else text
+    return f"{text} {part.cite.text}".strip() if isinstance(part, page.Sentence) else text

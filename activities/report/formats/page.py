@@ -40,6 +40,7 @@ from activities.report.formats.blocks import (
     quotes_in,
     table,
     trim,
+    with_works_last,
     with_works_once,
 )
 from activities.report.formats.prose import (
@@ -84,9 +85,9 @@ MIN_TOLD = 0.8
 """Share of the content words of a sentence by which another text says it, a title a question."""
 CALCULATIONS = N_("Calculations")
 QUOTES = N_("Quotes behind the sentences")
-RESTS = N_("What each sentence of the text rests on")
+RESTS = N_("Sources, sentence by sentence")
 REST_CHARS = 90
-"""Characters of a sentence of a text that leaves the report by which it is known below it."""
+"""Characters of a sentence by which it is known in the list of what each rests on."""
 FLOW = N_("Flow of records (PRISMA 2020)")
 DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
@@ -112,9 +113,11 @@ def _introducing(block: Block, claim: Claim) -> Block:
     has_mark = claim.support or claim.kind == "background"
     if not isinstance(block, Text) or not claim.body.endswith(COLONS) or has_mark:
         return block
-    *parts, sentence_of = block.parts
+    place = max(place for place, part in enumerate(block.parts) if isinstance(part, Sentence))
+    sentence_of = block.parts[place]
     assert isinstance(sentence_of, Sentence)
-    return replace(block, parts=(*parts, replace(sentence_of, text=clean(claim.body))))
+    parts = (*block.parts[:place], replace(sentence_of, text=clean(claim.body)), *block.parts[place + 1 :])
+    return replace(block, parts=parts)
 
 
 class _Page:
@@ -131,8 +134,8 @@ class _Page:
         """The computations that are shown."""
         self.calculations: list[str] = []
         """Those that stand at the end."""
-        self.sent: list[Claim] = []
-        """The sentences of texts that leave the report."""
+        self.listed: list[Claim] = []
+        """The sentences and rows whose works are listed at the end, since no sign beside them names these."""
         self.disputed = {dispute.sentence for dispute in report.disputes}
 
     def document(self) -> Document:
@@ -311,12 +314,24 @@ class _Page:
         if shape == "list":
             groups = items(claims)
             numbers = tuple(item[0].number for item in groups) if claims[0].number else ()
-            return Bullets(tuple(with_works_once(self._sentences(item, ":")) for item in groups), numbers)
-        return Text(with_works_once(self._sentences(claims, ".")), kind)
+            return Bullets(tuple(self._signed(item, ":") for item in groups), numbers)
+        return Text(self._signed(claims, "."), kind)
+
+    def _signed(self, claims: list[Claim], stop: str) -> Parts:
+        """Show sentences with the signs of their works.
+
+        Those on papers of the user's own, which they name, have them together behind the last one."""
+        parts = tuple(self._sentences(claims, stop))
+        cites = [self.quotes.numbers(claim.support).marks for claim in claims if not claim.letter]
+        if not self.quotes.are_papers(mark.number for marks in cites for mark in marks):
+            return with_works_once(parts)
+        if len({marks for marks in cites if marks}) > 1:
+            self.listed += (claim for claim in claims if claim.support)
+        return with_works_last(parts)
 
     def _letter(self, claims: list[Claim]) -> Iterator[Block]:
         """Show a text that leaves the report as it stands, and below it what its sender has to know."""
-        self.sent += claims
+        self.listed += claims
         paragraphs = (claim.replace(begins=claim.begins and not claim.line) for claim in claims)
         yield Group(tuple(self._shaped(*part) for part in shapes_within(paragraphs)), "letter")
         if notes := [*words.of_letter(claims, self.report.statements)]:
@@ -324,34 +339,41 @@ class _Page:
             yield from bullets(notes)
 
     def _rests(self) -> Iterator[Bullets]:
-        """List the sentences of texts that leave the report, each with its works and computations."""
+        """List sentences and rows with their works, and of texts that leave the report with computations."""
         computed, rows = set[str](), list[Parts]()
-        for claim in self.sent:
+        for claim in self.listed:
             sign = _(GENERAL) if claim.kind == "background" else ""
-            steps = "; ".join(words.steps([claim], computed))
-            parts = (self.quotes.cite(claim, claim.body), Run(sign), Run(steps))
+            steps = "; ".join(words.steps([claim], computed)) if claim.letter else ""
+            # a sentence of the report opens its own quotes
+            cite = self.quotes.cite(claim, claim.body) if claim.letter else self.quotes.numbers(claim.support)
+            parts = (cite, Run(sign), Run(steps))
             if texts := tuple(part for part in parts if part.text or (isinstance(part, Cite) and part.marks)):
-                rows.append((Run(in_quotes(shortened(clean(claim.text), REST_CHARS))), *texts))
+                text = claim.cells[0][1] if claim.is_row else claim.text
+                rows.append((Run(in_quotes(shortened(clean(text), REST_CHARS))), *texts))
         if rows:
             yield Bullets(tuple(rows))
 
     def _table(self, claims: Iterable[Claim]) -> Table:
-        """Show rows under their headings; the last column has the references of each.
+        """Show rows under their headings, each with the signs of its works behind its first field.
 
-        Where all rows are general knowledge, the sign stands at the head of the table alone."""
+        A table on papers of the user's own shows none: its rows are listed with theirs at the end. Where all
+        rows are general knowledge, the sign stands at the head of the table alone."""
         rows, head, claims = list[tuple[Cell, ...]](), tuple[str, ...](), [*claims]
         flags = [claim.kind == "background" and not claim.letter for claim in claims]
-        for claim, is_general in zip(claims, flags, strict=True):
+        cites = [Cite(()) if claim.letter else self.quotes.cite(claim, claim.text) for claim in claims]
+        if self.quotes.are_papers(mark.number for cite in cites for mark in cite.marks):
+            cites = [replace(cite, hidden=True) for cite in cites]
+            self.listed += (claim for claim in claims if not claim.letter)
+        for claim, cite, is_general in zip(claims, cites, flags, strict=True):
             head = tuple(clean(name) for name, _ in claim.cells)
             label, *rest = (clean(field) for _, field in claim.cells)
-            cite = Cite(()) if claim.letter else self.quotes.cite(claim, claim.text)
             (sentence,) = self._sentence(claim)
-            row_head = Cell((replace(sentence, text=label, cite=Cite(())),))
-            sign = Run(GENERAL_SIGN) if is_general and not all(flags) else cite
+            label = f"{label}{GENERAL_SIGN}" if is_general and not all(flags) else label
+            row_head = Cell((replace(sentence, text=label, cite=cite),))
             style: Style = "bold" if claim.strong else "plain"
-            rows.append((row_head, *(cell(field, style) for field in rest), Cell((sign,))))
+            rows.append((row_head, *(cell(field, style) for field in rest)))
         head = (f"{head[0]}{GENERAL_SIGN}", *head[1:]) if all(flags) else head
-        titles, fields = trim((*head, _("Source")), rows)
+        titles, fields = trim(head, rows)
         return Table(titles, fields, wide=len(titles) > WIDE)
 
     # sections

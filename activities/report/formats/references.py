@@ -23,7 +23,7 @@ from activities.report.formats.text import (
     with_full_stop,
 )
 from activities.report.schema import Reference, Report
-from activities.report.strength import TYPE_NAMES, UNSPECIFIC
+from activities.report.strength import KIND_NAMES, TYPE_NAMES, UNSPECIFIC
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",
@@ -129,6 +129,11 @@ def local_url(reference: Reference) -> str | None:
     return quote(url, safe=":/%-._~") if url.isprintable() else None
 
 
+def is_paper(reference: Reference) -> bool:
+    """Tell whether a document of the user's own is a letter, a bill or the like, and no study."""
+    return reference.source == "library" and reference.design in KIND_NAMES.values()
+
+
 def file_of(reference: Reference) -> str:
     """Name the file of a document, which only this machine can open; empty for a work of another source."""
     return clean(unquote(urlsplit(local_url(reference) or "").path).rsplit("/", 1)[-1])
@@ -213,6 +218,7 @@ def label_of(reference: Reference) -> str:
 class Quotes:
     def __init__(self, report: Report) -> None:
         self.references = {r.evidence_id: r for r in report.references}
+        self._papers = {r.number for r in report.references if is_paper(r)}
         self._titles = {work.evidence_id: clean(work.title) for work in report.judgements}
         self._titles |= {r.evidence_id: clean(r.title) for r in report.references}
         self._contexts = {(c.evidence_id, c.quote): c for c in report.contexts}
@@ -248,7 +254,7 @@ class Quotes:
             if reference and (works is None or support.evidence_id in works):
                 by_number.setdefault(reference.number, []).extend(self.quotes(text, [support]))
         marks = tuple(Mark(number, tuple(quotes)) for number, quotes in sorted(by_number.items()))
-        return Cite(marks, on_screen=names_none(claim, len(marks)))
+        return Cite(marks, hidden=names_none(claim, len(marks)))
 
     def cites(self, claims: Iterable[Claim]) -> Cite:
         """Return the references of several sentences, in order, each with its quotes."""
@@ -256,6 +262,11 @@ class Quotes:
         for mark in (mark for claim in claims for mark in self.cite(claim, claim.body).marks):
             quotes.setdefault(mark.number, {}).update(dict.fromkeys(mark.quotes))
         return Cite(tuple(Mark(number, tuple(group)) for number, group in sorted(quotes.items())))
+
+    def are_papers(self, numbers: Iterable[int]) -> bool:
+        """Tell whether all are letters, bills and the like, which a text names; False for none."""
+        cited = {*numbers}
+        return bool(cited) and cited <= self._papers
 
     def numbers(self, supports: Iterable[Support]) -> Cite:
         """Return the numbers of the references alone, in order."""

@@ -42,3 +42,7 @@ for (const letter of document.querySelectorAll("blockquote.letter")) {
   });
   letter.before(button);
 }
+document.addEventListener("click", (event) => {
+  // words that were just selected are to be copied, and open nothing
+  if (event.target.closest(".opens>summary") && !getSelection().isCollapsed) event.preventDefault();
+});

@@ -14,7 +14,7 @@ const openCite = (link) => {
   cite?.removeAttribute("aria-current");
   cite = link;
   cite.setAttribute("aria-current", "true");
-  const claim = link.closest(".cites")?.previousElementSibling;
+  const claim = link.closest(".cites:not(.together)")?.previousElementSibling;
   const id = link.dataset.sentence ?? (claim?.classList.contains("claim") ? claim.id : "");
   const url = new URL(link.href);
   if (id) url.searchParams.set("sentence", id);
@@ -61,6 +61,10 @@ const press = (key) => {
   return true;
 };
 
+const openSentence = (claim) => show(`${stage.dataset.run}/sentence/${encodeURIComponent(claim.id)}`);
+// A sentence opens its quotes by key too.
+for (const claim of stage ? document.querySelectorAll(".paper .claim") : []) claim.tabIndex = 0, claim.role = "button";
+
 document.addEventListener("click", (event) => {
   const at = (selector) => event.target.closest?.(selector);
   for (const menu of document.querySelectorAll("details.chip[open]:not(.more)")) if (!menu.contains(event.target)) menu.open = false;
@@ -78,8 +82,7 @@ document.addEventListener("click", (event) => {
     const box = document.getElementById(hit.dataset.fills);
     box.value = hit.textContent;
     box.focus();
-  } else if (stage && (hit = at(".claim")) && getSelection().isCollapsed)
-    show(`${stage.dataset.run}/sentence/${encodeURIComponent(hit.id)}`);
+  } else if (stage && (hit = at(".claim")) && getSelection().isCollapsed) openSentence(hit);
 });
 document.addEventListener("keydown", (event) => {
   const typing = event.target.matches?.("input:not([type=checkbox],[type=radio]), textarea, select");
@@ -90,7 +93,8 @@ document.addEventListener("keydown", (event) => {
     const menu = find("details.chip[open]");
     if (menu) (menu.open = false), find("summary", menu).focus();
     else close();
-  } else if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
+  } else if (stage && event.key === "Enter" && event.target.matches?.(".claim")) openSentence(event.target);
+  else if (typing || event.ctrlKey || event.metaKey || event.altKey) return;
   else if (press(event.key)) event.preventDefault();
   else if (event.key === "/") event.preventDefault(), (find("main .box textarea, .talk textarea") ?? find(".runs [type=search]")).focus();
   else if (event.key === "?") find("#help").togglePopover();

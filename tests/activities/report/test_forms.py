@@ -81,8 +81,8 @@ def test_bold_print_goes_on_from_a_sentence_to_the_next_one() -> None:
 
 def test_a_total_is_in_bold_print() -> None:
     text = render(report_of(grouped((TRIAL, RARER.replace(strong=True)))), "md").decode()
-    assert "| Appendectomy | 4% | 11% | [1] |" in text
-    assert "| **Registry** | **-5.50** |  | [2] |" in text
+    assert "| Appendectomy [1] | 4% | 11% |" in text
+    assert "| **Registry** [2] | **-5.50** |  |" in text
 
 
 LETTER = tuple(
@@ -108,7 +108,7 @@ def test_a_letter_is_printed_as_it_is_sent_with_what_it_rests_on_below_it(name: 
     assert "Infections were rarer." in letter, "also where the report has said it"
     assert "[" not in letter
     assert all(quote.quote in text for quote in (ON_INFECTION, ON_PNEUMONIA))
-    sources = "What each sentence of the text rests on"
+    sources = "Sources, sentence by sentence"
     order = ("Point gamma", "Sentences left out of the text", sources, "References")
     assert [text.rindex(part) for part in order] == sorted(map(text.rindex, order))
     below = text[text.rindex(sources) : text.rindex("References")]
@@ -156,10 +156,25 @@ def test_sentences_that_follow_each_other_show_the_works_that_they_share_once() 
     more, other = SAID.replace(text="Fewer abscesses formed."), ITEM.replace(item=False, begins=False)
     page = page_of(render(report_of(grouped((SAID, more, other))), "html"))
     (prose,) = page.xpath("//section[starts-with(@aria-labelledby, 'section-')]//div[@class='prose']")
-    assert len(prose.xpath(".//span[@class='cites']")) == 2
-    text = prose.text_content()
-    assert text.index("Fewer abscesses") < text.index("[1")
-    assert text.count(INFECTION) == 1, "the quote opens at the sign that is left"
+    signs = prose.xpath(".//summary[sup[@class='cites']]/span/text()")
+    assert signs == ["Fewer abscesses formed.", "It was rarer in a registry."]
+    assert len(prose.xpath(f".//details[.//mark='{INFECTION}']")) == 2, "each sentence opens its quotes"
+
+
+def test_papers_of_the_user_are_cited_behind_the_paragraph_and_each_sentence_below() -> None:
+    """A text names a letter or a bill, so that no sentence and no row needs its number."""
+    other = RARER.replace(cells=(), text="It was rarer in a registry.")
+    report = report_of(grouped((SAID, other), (TRIAL, RARER)))
+    papers = tuple(work.replace(source="library", design="letter") for work in report.references)
+    report = report.replace(references=papers)
+    text = words_of(report)
+    assert f"{SAID.text} {other.text} [1, 2]" in text
+    assert "| Appendectomy | 4% | 11% |" in text
+    below = text.partition("Sources, sentence by sentence")[2].partition("References")[0]
+    assert all(f"\u201c{name}\u201d [1]" in below for name in (SAID.text, "Appendectomy"))
+    page = page_of(render(report, "html"))
+    assert page.xpath(f"//details[summary='{SAID.text}']//mark/text()") == [INFECTION]
+    assert page.xpath("//sup[@class='cites together']/a/@href") == ["#ref-1", "#ref-2"]
 
 
 def test_a_letter_and_the_report_each_say_what_they_share() -> None:
@@ -191,7 +206,7 @@ def test_a_row_has_its_own_references_and_opens_its_quote() -> None:
 def test_the_json_has_fields_and_headings_and_its_markdown_the_same_table() -> None:
     report = report_of(DRAFT)
     (own,) = report.sections
-    assert "| Registry | -5.50 |" in words_of(report), "a plain minus"
+    assert "| Registry [2] | -5.50 |" in words_of(report), "a plain minus"
     assert own.claims[0].cells == TRIAL.cells
     assert (own.paragraphs, own.headings) == ((("s1.1", "s1.2"), ("s1.3",)), ("Infections by trial", ""))
     assert "### Infections by trial" in own.markdown

@@ -53,7 +53,7 @@ def defects(report: Report, documents: Mapping[str, Evidence], *, pdf: bool) -> 
     yield from (f"html: link to {href}" for href in outside)
     shown = {words_of(claim.text) for claim in (*report.answer, *report.mechanism, *report.claims())}
     passages = any(section.passages for section in report.sections)
-    if not passages and page.xpath("count(//span[@class='claim'])") != len(shown):
+    if not passages and page.xpath("count(//*[@class='claim'])") != len(shown):
         yield "html: not every claim is printed once"
     library = parse_string(render(report, "bibtex").decode())
     if library.failed_blocks or len(library.entries) != len(report.references):

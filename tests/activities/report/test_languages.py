@@ -110,7 +110,7 @@ def test_a_page_says_its_language(language: str, lang: str) -> None:
     report = build_report(STEP.replace(language=language), WORKS)
     page = page_of(render(report, "html"))
     assert page.get("lang") == lang
-    quoted = {quote.get("lang") for quote in page.xpath("//details[@class='cite']//blockquote")}
+    quoted = {quote.get("lang") for quote in page.xpath("//details[@class='opens']//blockquote")}
     assert quoted == ({None} if language == "en" else {"en"})
     # what a model wrote in a language without a catalogue stands among English fixed words
     prose = {part.get("lang") for part in page.xpath("//*[@class='prose answer']")}

@@ -54,7 +54,7 @@ def test_a_pdf_has_the_claims_and_greek_letters() -> None:
     report = build_report(publish_input(planned("s1", greek)), DOCUMENTS)
     pages = pypdf.PdfReader(io.BytesIO(render(report, "pdf"))).pages
     text = " ".join("".join(page.extract_text() for page in pages).split())
-    assert "TNF-\u03b1 fell. [1]" in text
+    assert "TNF-\u03b1 fell.[1]" in text
     assert "Metformin and mortality" in text
 
 

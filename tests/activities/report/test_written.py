@@ -318,4 +318,4 @@ def test_a_figure_computed_from_many_works_names_none_of_them_on_paper() -> None
     assert plain_text(claim.replace(kind="synthesis"), numbers) == "Together it is 10 [1, 2, 3, 4]."
     cited = claim.replace(marks=(CiteMark(at=17, works=tuple(work.evidence_id for work in works)),))
     assert plain_text(cited, numbers) == "Together it is 10 [1, 2, 3, 4]."
-    assert Cite(tuple(Mark(n) for n in (1, 2)), on_screen=True).text == ""
+    assert Cite(tuple(Mark(n) for n in (1, 2)), hidden=True).text == ""

@@ -185,7 +185,7 @@ def test_the_page_styles_nothing_of_a_report_but_what_it_means_to() -> None:
     styled = set(re.findall(r"\.([a-z][\w-]*)", re.sub(r"\{[^{}]*\}", "{}", rules)))
     report = page_of(render(RICH, "html").decode())
     classes = {name for element in report.xpath("//*[@class]") for name in element.get("class").split()}
-    assert styled & classes == {"claim", "cite", "contents", "frame", "references"}
+    assert styled & classes == {"claim", "contents", "frame", "references"}
 
 
 def talking(home: Path) -> Talking:
