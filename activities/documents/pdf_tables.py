@@ -3,6 +3,7 @@
 import math
 import re
 from bisect import bisect
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from itertools import groupby, pairwise
 from statistics import median
@@ -54,7 +55,11 @@ def with_ruled_tables(page: Page) -> list[Run]:
         for high, low in pairwise(group):
             band = _parts(runs, page, rules, high, low)
             is_grid = any(part.edges for part in parts)
-            if parts and not (band if is_grid else any(p.edges or _has_cells(p.rows) for p in band)):
+            if is_grid:
+                is_part = any(part.edges for part in band) or sum(len(part.rows) for part in band) == 1
+            else:
+                is_part = any(part.edges or _has_cells(part.rows) for part in band)
+            if parts and not is_part:
                 runs, parts = _with_table(runs, parts, group[0]), []
             parts += band
         runs = _with_table(runs, parts, group[0])
@@ -103,14 +108,12 @@ def _parts(runs: Sequence[Run], page: Page, rules: Sequence[Box], high: Box, low
         and all(run.right - run.left <= MAX_CELL * width for run in inner_runs)
         and not any(figure.encloses(high) or figure.encloses(low) for figure in page.figures)
     )
-    middle = (high.bottom + low.top) / 2
-    upright_places = sorted(
-        rule.left
-        for rule in page.rules
-        if rule.right - rule.left <= RULE < rule.top - rule.bottom
-        and rule.bottom < middle < rule.top
-        and left + RULE < rule.left < right - RULE
-    )
+    heights: defaultdict[float, float] = defaultdict(float)
+    """How far upright rules go between the two, by their places, which may be drawn row by row."""
+    for rule in page.rules:
+        if rule.right - rule.left <= RULE and left + RULE < rule.left < right - RULE:
+            heights[round(rule.left)] += max(0.0, min(rule.top, high.bottom) - max(rule.bottom, low.top))
+    upright_places = sorted(place for place, height in heights.items() if 2 * height > high.bottom - low.top)
     edges = [edge for before, edge in pairwise((-math.inf, *upright_places)) if edge - before > RULE]
     if not edges:
         return [_Part(rows, edges, is_close)] if is_close else []
