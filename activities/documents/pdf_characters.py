@@ -30,7 +30,7 @@ _ACCENTS = dict(
 _ACCENT = re.compile(f"[{re.escape(''.join(_ACCENTS))}]")
 _CODES = {
     **dict.fromkeys((2, 0xFFFE), HYPHEN),
-    **dict.fromkeys((0xF0B7, 0xF0A7, 0xF0D8), "\u2022"),
+    **dict.fromkeys((0x88, 0xF0B7, 0xF0A7, 0xF0D8), "\u2022"),
     **dict(zip(range(0x0B, 0x10), "\ufb00\ufb01\r\ufb03\ufb04", strict=True)),
     **dict(zip(range(0x10, 0x17), "\u201c\u201d\u201e\u00ab\u00bb\u2013\u2014", strict=True)),
     **dict(zip(range(0x1B, 0x20), "\ufb00\ufb01\ufb02\ufb03\ufb04", strict=True)),
@@ -87,7 +87,7 @@ def _with_accents(text: str, piece_of: Callable[..., Piece]) -> str:
     if not accents:
         return text
     letters = list(text)
-    places = [(piece_of(n, n + 1), n) for n, letter in enumerate(text) if letter.isalpha()]
+    places = [(piece_of(n, n + 1), n) for n, letter in enumerate(text) if _is_base(letter)]
     for number in accents:
         accent = piece_of(number, number + 1)
         middle, reach = accent.left + accent.right, 0.2 * accent.size
@@ -114,6 +114,11 @@ def _with_accents(text: str, piece_of: Callable[..., Piece]) -> str:
         if -reach < gap < reach:
             letters[before + 1 : after] = [NO_LETTER] * (after - before - 1)
     return "".join(letters)
+
+
+def _is_base(character: str) -> bool:
+    """Tell whether an accent may stand over a character; some accents are letters by their category."""
+    return character.isalpha() and character not in _ACCENTS
 
 
 def _with_negations(text: str, piece_of: Callable[..., Piece]) -> str:

@@ -7,7 +7,8 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from functools import cache, lru_cache, partial
-from itertools import groupby, islice
+from itertools import groupby, islice, pairwise
+from statistics import median_low
 from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
@@ -26,11 +27,14 @@ from activities.documents.pdf_page import (
     is_right_to_left,
     top_down,
 )
+from activities.text.normal_form import is_unspaced
 
 _Raw = Any
 """A page of letters of PDFium, for which pypdfium2 ships no types."""
 GAP = 0.8
 """Empty space between words of one run at most, in heights of a letter."""
+NARROW_BLANK = 0.13
+"""How much wider than between other letters a blank is at least, in heights of a letter."""
 MIN_BLANK = 0.6
 """Width of a blank between words of fixed width at least, in letters."""
 RAISED = 0.07
@@ -122,7 +126,7 @@ def read_page(document: PdfDocument, number: int) -> Page:
             page.close()
             page = document[number]
         runs = _runs(page, [rule for rule in rules if rule.top - rule.bottom > RULE])
-        _mark_items(runs, bullets)
+        _mark_items(runs, [box for box in bullets if not any(figure.encloses(box) for figure in figures)])
         if runs and runs[0].mirrored:
             figures, rules = (
                 [replace(box, left=-box.right, right=-box.left) for box in boxes]
@@ -295,28 +299,34 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
             and not _SINGLE.search(word)
             and pdfium.FPDFText_CountRects(raw, first, end - first) == 1
         )
-        pieces: list[Piece] = []
-        parts = [(first, end)] if is_whole else [(number, number + 1) for number in range(first, end)]
-        if not is_whole and _is_written_left(word):
+        if is_whole:
+            yield _Word([piece_of(first, end, word)], font, angle)
+            return
+        parts = [(number, number + 1) for number in range(first, end)]
+        is_leftward = _is_written_left(word)
+        if is_leftward:
             parts = _order_leftward(parts, raw, piece_of, 1 if mirrored else -1)
+        pieces: list[Piece] = []
+        fonts: list[tuple[_Font, float]] = []
         for start, stop in parts:
             if text[start] == NO_LETTER:
                 continue
             piece = piece_of(start, stop, text[start:stop])
-            if not is_whole:
-                letter_font, letter_angle = font_and_angle(start)
-                if not turns and (letter_font.large or piece.text == "√"):
-                    piece = _large_symbol(raw, start, piece)
-                if (
-                    pieces
-                    and not _is_rotated(letter_angle)
-                    and not -2 * piece.size < piece.left - pieces[-1].right < GAP * piece.size
-                ):
-                    yield _Word(pieces, font, angle)
-                    font, angle, pieces = letter_font, letter_angle, []
+            letter_font, letter_angle = font_and_angle(start)
+            if not turns and (letter_font.large or piece.text == "√"):
+                piece = _large_symbol(raw, start, piece)
             pieces.append(piece)
+            fonts.append((letter_font, letter_angle))
+        blank = math.inf if is_leftward else _narrowest_blank(pieces)
+        begin = 0
+        for number in range(1, len(pieces)):
+            before, piece = pieces[number - 1 : number + 1]
+            is_beside = -2 * piece.size < piece.left - before.right < GAP * piece.size
+            if not _is_rotated(fonts[number][1]) and (not is_beside or _is_blank(before, piece, blank)):
+                yield _Word(pieces[begin:number], font, angle)
+                (font, angle), begin = fonts[number], number
         if pieces:
-            yield _Word(pieces, font, angle)
+            yield _Word(pieces[begin:], font, angle)
 
     is_plain = not _SINGLE.search(text)
     for line in _LINE.finditer(text):
@@ -347,6 +357,26 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
                 row, left = [match[0]], begin
             right = end
         yield _Word([Piece(" ".join(row), left, right, base, size)], font, angle)
+
+
+def _narrowest_blank(pieces: Sequence[Piece]) -> float:
+    """Return how wide a blank between the letters of a word is at least, in heights of a letter.
+
+    PDFium finds no blank between letters that are drawn one by one where it is narrow. The letters of a word
+    that is set wide stand apart as well.
+    """
+    gaps = [(after.left - before.right) / after.size for before, after in pairwise(pieces) if after.size]
+    return NARROW_BLANK + (max(0.0, median_low(gaps)) if len(gaps) > 1 else RAISED)
+
+
+def _is_blank(before: Piece, after: Piece, blank: float) -> bool:
+    """Tell whether a blank stands between two letters of a word."""
+    return (
+        after.left - before.right > blank * after.size
+        and abs(before.base - after.base) < RAISED * after.size
+        and abs(before.size - after.size) < 0.1 * after.size
+        and not (is_unspaced(before.text) or is_unspaced(after.text))
+    )
 
 
 def _order_leftward(
@@ -461,7 +491,8 @@ def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
         letters = word.text(size, base)
         gap = word.left - end
         is_glued = not text or (min(word.size, last_size) < SMALLER * size and gap < 0.12 * size)
-        if fixed and word.font.fixed:  # the symbols of a program are drawn apart without a blank
+        if fixed and word.font.fixed and not (text[-1:].isalnum() and letters[0].isalnum()):
+            # the symbols of a program are drawn apart without a blank
             is_glued = gap < MIN_BLANK * max((word.right - word.left) / word.length, 0.4 * word.size)
         text += letters if is_glued else f" {letters}"
         end, fixed, last_size = word.right, word.font.fixed, word.size
