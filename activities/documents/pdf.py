@@ -15,7 +15,7 @@ from importlib import resources
 from itertools import pairwise, takewhile
 from statistics import median_low
 
-from activities.documents.pdf_layout import LARGER, STOP, Block, Kind, Line, blocks_of, gutters_of
+from activities.documents.pdf_layout import COLONS, LARGER, STOP, Block, Kind, Line, blocks_of, gutters_of
 from activities.documents.pdf_page import HYPHEN, Page, Run, rows_of
 from activities.documents.pdf_parts import mark_parts
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidy
@@ -49,6 +49,8 @@ _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_PART = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]$")
 _FIRST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _ADDRESS = re.compile(r"(?:\bhttps?:|www\.)\S*$")
+_FOLDER = re.compile(r"(?:^|[\s(])/\S*/$")
+"""The first part of a path."""
 _IN_ADDRESS = (*"-\u2010/:._?=&",)
 """Ends of a part of an address that goes on in the next line."""
 _WIDE_SIGN = re.compile("[\u3000-\u303f\uff00-\uff65]")
@@ -231,6 +233,8 @@ class Hyphens:
         """Return two lines as one. A hyphen stays before a digit, a capital and in a word that has one."""
         if text.endswith(_IN_ADDRESS) and _ADDRESS.search(text) and not line[:1].isspace():
             return f"{text.removesuffix(HYPHEN)}{'-' if text.endswith(HYPHEN) else ''}{line}"
+        if text.endswith("/") and _FOLDER.search(text) and "/" in line.split(" ", 1)[0]:
+            return text + line
         if not text.endswith(("-", HYPHEN)) or text[-2:-1].isspace():
             return f"{text}{'' if _is_unspaced(text[-1:]) and _is_unspaced(line[:1]) else ' '}{line}"
         head = text[:-1]
@@ -317,7 +321,7 @@ def _order_blocks(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> li
             apart[block.kind.value] += [line.text.replace(HYPHEN, "-") for line in block.lines]
             has_formula = has_formula or block.kind is Kind.FORMULA
             continue
-        if paragraph and not paragraph.last.text.endswith((":", "\uff1a")) and _is_inline(block):
+        if paragraph and not paragraph.last.text.endswith(COLONS) and _is_inline(block):
             sequence.append((block, " "))
             continue
         is_code = block.kind is Kind.CODE
@@ -330,7 +334,7 @@ def _order_blocks(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> li
         if paragraph and (block.kind in _BETWEEN or _is_beside(paragraph, block)):
             pending.append((block, separator))
             continue
-        if paragraph and _continues(paragraph, block):
+        if paragraph and _continues(paragraph, block) and not _is_shown_by(paragraph, pending):
             inline_blocks = [*takewhile(_is_inline, (pending_block for pending_block, _ in pending)), block]
             del pending[: len(inline_blocks) - 1]
             gaps = [f" {FORMULA} " if has_formula else " ", *" " * (len(inline_blocks) - 1)]
@@ -349,6 +353,13 @@ def _order_blocks(blocks: Iterable[Block], apart: Mapping[str, list[str]]) -> li
 def _is_inline(block: Block) -> bool:
     """Tell whether a block is of so few lines of a program that a sentence goes on with them."""
     return block.kind is Kind.CODE and len(block.lines) <= MAX_INLINE_LINES
+
+
+def _is_shown_by(paragraph: Block, blocks: Iterable[tuple[Block, str]]) -> bool:
+    """Tell whether a paragraph ends with a colon before a program or a table, behind which another begins."""
+    return paragraph.last.text.endswith(COLONS) and any(
+        block.kind in (Kind.CODE, Kind.TABLE) and not _is_inline(block) for block, _ in blocks
+    )
 
 
 def _is_beside(before: Block, block: Block) -> bool:

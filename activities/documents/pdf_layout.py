@@ -51,8 +51,9 @@ _NOTE_MARK = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020-\u2021\u
 """The mark of a note at its beginning."""
 _FIELD = re.compile(r"[^\W\d_][^.:;\u3002\uff1a]{0,40}[:\uff1a](?:\s|$)")
 """A label in a form, with its value."""
+COLONS = (":", "\uff1a")
 STOP = re.compile(
-    r"[.!?\u3002\uff01\uff1f][\"'\u201d\u2019)\]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020]*$"
+    r"[.!?\u3002\uff01\uff0e\uff1f\uff61][\"'\u201d\u2019)\]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020]*$"
 )
 _EQUATION = re.compile(r"[=\u2211\u220f\u222b\u2264\u2265\u221a\u00b1\u2248\u223c\u2208\u2192\u21d2]")
 _LINE_NUMBER = re.compile(r"^\d{1,4} (?=\S)")
@@ -364,6 +365,12 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     is_apart = step > 1.35 * max(pitch, 1.1 * min(above.size, line.size))
     if kind is Kind.CAPTION:
         return True
+    word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
+    width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
+    fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
+    is_stopped = bool(STOP.search(above.text))
+    own_right = max(line.right for line in block.lines) if len(block.lines) > 1 else right
+    is_last = is_stopped and fits and above.right < min(own_right, right) - 6 * line.size
     if block.kind is Kind.CAPTION:
         return is_apart or not line.is_like(block.first)
     is_running = block.kind is Kind.PROSE or (block.kind is Kind.HEADING and len(block.lines) > 1)
@@ -376,7 +383,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         is_bold_part = {kind, block.kind} == {Kind.HEADING, Kind.PROSE} and abs(line.size - above.size) < 0.3
         continues = (
             is_bold_part
-            and not is_apart
+            and not (is_apart or is_last)
             and (
                 line.text[:1].islower()
                 or (line.bold and above.bold)
@@ -384,24 +391,23 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
             )
         )
         return not continues
-    word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
-    width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
-    fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
     if is_unspaced(above.text[-1:]) and fits:
         return True
     if kind is Kind.HEADING:
         return is_apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
     if kind in (Kind.CODE, Kind.CONTENTS, Kind.FORMULA):
         return kind is not Kind.CONTENTS and step > 2.2 * pitch
-    if is_apart or not line.is_like(above):
+    if is_apart or is_last or not line.is_like(above):
         return True
     is_item = _ITEM.match(block.first.text)
     indent = (line.left - above.left) / line.size
     if indent < -0.8 and abs(line.left - block.first.left) < 0.2 * line.size:
         return True  # the next of several items whose further lines are indented
     if is_item and line.left > block.first.left + 0.8 * line.size:
-        return bool(_ITEM.match(line.text))  # it is indented as the further lines of an item are
-    if indent > 0.8 and above.left < block.first.left + 1 and STOP.search(above.text):
+        # it is indented as the further lines of an item are
+        is_bullet = not line.text.startswith("(") and not line.text[:1].isalnum()
+        return bool(_ITEM.match(line.text)) and (is_bullet or _has_ended(above, right))
+    if indent > 0.8 and above.left < block.first.left + 1 and (is_stopped or above.text.endswith(COLONS)):
         return True
     if (
         (_ITEM.match(line.text) and (is_item or _has_ended(above, right)))
@@ -412,7 +418,6 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         return True
     if line.text[:1].islower():
         return False
-    is_stopped = bool(STOP.search(above.text))
     if above.has_gap != line.has_gap and above.right < right - 3 * line.size:
         return line.has_gap or line.left < above.runs[-1].left - line.size  # or goes on with the last cell
     if step > 1.15 * pitch and is_stopped and above.right < right - line.size:

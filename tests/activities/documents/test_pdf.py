@@ -238,6 +238,9 @@ def test_an_accent_is_on_the_letter_over_which_it_is_drawn() -> None:
     content = at(50, 700, "La opci") + at(82.1, 700, "\264") + at(81, 700, "on est") + at(109.6, 700, "\264")
     content += at(108.5, 700, "andar y `la otra^ opcion.")
     assert drawn(content) == "La opci\u00f3n est\u00e1ndar y `la otra^ opcion."
+    assert (
+        drawn(at(50, 700, "\\210") + at(49, 700, "etre")) == "\u00eatre"
+    )  # which is a letter by its category
 
 
 def standing_for(letters: str) -> str:
@@ -358,6 +361,22 @@ def test_cells_over_several_rows_and_columns_part_no_table() -> None:
         "Boat: Cora; Fee: 15",
         "New since May",
         "Pier: South; Boat: Dora; Fee: 9",
+    ]
+
+
+def test_tables_with_text_between_them_are_two() -> None:
+    tables = [
+        f"#table(columns: (3cm, 3cm, 3cm), stroke: (x, y) => (y: 1pt, left: if x > 0 {{ 1pt }}), {cells})"
+        for cells in (
+            "[Boat], [Pier], [Fee], [Alma], [A4], [12]",
+            "[Keeper], [Key], [Day], [Lee], [3], [May]",
+        )
+    ]
+    assert paragraphs(f"{tables[0]}\n- at night\n- in the day\n\n{tables[1]}") == [
+        "Boat: Alma; Pier: A4; Fee: 12",
+        "\u2022 at night",
+        "\u2022 in the day",
+        "Keeper: Lee; Key: 3; Day: May",
     ]
 
 

@@ -157,3 +157,48 @@ def test_names_beside_every_line_are_no_words_in_the_margin() -> None:
     names = [(f"quay{letter}", f"Harbour {letter} of the boats of a city") for letter in "ABCDEFGH"]
     content = "".join(at(50, 700 - 12 * n, a) + at(100, 700 - 12 * n, b) for n, (a, b) in enumerate(names))
     assert drawn(content).split("\n\n") == [f"{a} {b}" for a, b in names]
+
+
+def test_letters_drawn_one_by_one_are_parted_where_a_narrow_blank_stands() -> None:
+    """PDFium finds no blank between letters of which each is drawn by itself, as groff and FOP draw them."""
+    content, x = "", 50.0
+    for letter in "boats of a city":
+        content += at(round(x, 2), 700, letter.strip())
+        x += 1.7 if letter == " " else {"i": 2.22, "f": 2.78, "t": 2.78}.get(letter, 5.56)
+        x -= 0.56 if letter in "csy" else 0
+    assert drawn(content) == "boats of a city"
+
+
+def test_a_path_goes_on_in_the_next_line() -> None:
+    assert drawn(lines("The file of it is in /usr/share/doc/", "package/news of the harbour.")) == (
+        "The file of it is in /usr/share/doc/package/news of the harbour."
+    )
+    assert "boats/ harbours" in drawn(lines("The file of it is in boats/", "harbours of the harbour."))
+
+
+def test_a_number_that_begins_a_line_within_an_item_is_no_item() -> None:
+    content = lines("1. The keeper counts all boats that are in the harbour and the piers 3 and")
+    content += lines(
+        "5. They are open. The keeper of the harbour has counted all of its boats.", x=64, top=688
+    )
+    assert "piers 3 and 5. They" in drawn(content)
+
+
+def test_a_short_line_with_a_stop_ends_its_paragraph() -> None:
+    terms = ("job   Names of the jobs of it.", "keyword   Names of all words.", "user   Names of people.")
+    content = lines("The boats that lie in the harbour of the city at night are named in the order of it:")
+    assert drawn(content + lines(*terms, top=688)).split("\n\n")[-2:] == [
+        "keyword Names of all words.",
+        "user Names of people.",
+    ]
+
+
+def test_a_program_between_paragraphs_stands_where_it_is_shown() -> None:
+    program = "let a = 1\nlet b = 2\nlet c = 3"
+    assert paragraphs(
+        f"Then give it the name of the boat:\n```\n{program}\n```\nor the name of the pier:"
+    ) == [
+        "Then give it the name of the boat:",
+        program,
+        "or the name of the pier:",
+    ]
