@@ -48,6 +48,8 @@ _FIRST_WORD = re.compile(r"\s*([^\W\d_]{2,}(?=[\s,;.])|[\u00aa\u00ba])")
 _ENUMERATOR = re.compile(r"\s?\(?(?:[ivx]{1,4}|[a-h]|\d{1,2})\) ")
 """The mark of an item within a sentence: `either i) two years of one or ii) two of the other`."""
 _SAYS_ALL = re.compile(r"[.!?\u3002\uff01\uff1f][\"'\u201d)\]]*\s?$")
+_WIDE_POINT = re.compile(r"(?<=\d)\uff0e(?=\d)")
+"""The wide point of a number, which the library takes for a stop."""
 _UNIT = re.compile(
     r"(?:[^\W\d_]/[^\W\d_]|(?<!\d)\d{1,3}(?:[.,]\d+)?[ \u00a0\u202f]?[ghdsmlLKVW])\.[\ue000-\uf7ff]*\s+"
 )
@@ -243,7 +245,7 @@ def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
 
     A stop without a blank behind it (`in adults (GAF).Fifty-eight`) ends one too. It parts nothing within
     quotation marks, and of `\u201eAnfang" Ende` it misses the second."""
-    for boundary in sentencex.get_sentence_boundaries(language, text):
+    for boundary in sentencex.get_sentence_boundaries(language, _WIDE_POINT.sub("0", text)):
         start, end = boundary["start_index"], boundary["end_index"]
         piece = text[start:end]
         if end - start > MAX_SENTENCE and (plain := _QUOTATION.sub(" ", piece)) != piece:

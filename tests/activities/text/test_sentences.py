@@ -36,6 +36,16 @@ def test_a_number_with_a_space_after_its_point_ends_no_sentence() -> None:
     assert len(split("x", other)) == 2
 
 
+def test_the_wide_point_of_a_number_ends_no_sentence_and_a_wide_stop_does() -> None:
+    number = "\u6b7b\u4ea1\u7387\u306f\uff11\uff18\uff0e\uff12\uff05\u3067\u4f4e\u304b\u3063\u305f\u3002"
+    stop = "\u6b7b\u4ea1\u7387\u306f\u7b2c\u4e8c\u7fa4\u3067\u4f4e\u304b\u3063\u305f\uff0e"
+    assert [sentence.quote for sentence in split("x", number + stop + number, language="ja")] == [
+        number,
+        stop,
+        number,
+    ]
+
+
 @pytest.mark.parametrize(
     ("language", "text"),
     [
