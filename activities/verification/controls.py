@@ -1,18 +1,19 @@
 """Control sentences: planted errors and true sentences by which a second reader's reading is measured.
 
-They are made of the run's own works and of the sentences to be read, in whatever language these are; nothing
-tells them by their form, and they are never printed. Which are made follows from the sentences themselves, so
-that a repeated step has the same.
+They are made of the run's own works and of the sentences to be read, in whatever language these are, with the
+signs of their text; nothing tells them by their form, and they are never printed. Which are made follows from
+the sentences themselves, so that a repeated step has the same.
 """
 
 import hashlib
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from itertools import chain, combinations, islice, zip_longest
 from math import ceil
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from babel.numbers import format_decimal
 from rapidfuzz import fuzz
@@ -20,7 +21,7 @@ from rapidfuzz import fuzz
 from activities.contracts.evidence import Support
 from activities.contracts.write import DraftClaim
 from activities.text.language import language_of
-from activities.text.normal_form import normalise
+from activities.text.normal_form import is_unspaced, normalise
 from activities.text.numbers import Number, figures, locale_of
 from activities.text.sentences import Sentence, quotable
 from activities.verification.gate import works_of
@@ -41,6 +42,9 @@ NEGATORS: Mapping[str, str] = {
 }  # fmt: skip
 """The word of each language that is left out, where it is a word by itself."""
 _AMOUNT = re.compile(r"\d[\d.,\s]*(?<=\d)")
+_MARKS = re.compile(r"[.,]")
+_BEHIND = re.compile(r"\s?([^\W\d_]+|[^\w\s]?)")
+"""The word or the sign behind a number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +57,14 @@ class Control:
     """Id of the sentence to be read that it was made of, where it was: of a false one it may be true."""
 
 
+class _Figure(NamedTuple):
+    """A figure of a work."""
+
+    number: Number
+    row: Sentence
+    form: tuple[str, str, bool]
+
+
 class _Pool:
     """The sentences that controls are made of, in an order that follows from the call."""
 
@@ -63,9 +75,21 @@ class _Pool:
         for row in self.rows:
             self.by_work.setdefault(row.evidence_id, []).append(row)
         self._compared = 0
+        self._figures: dict[str, list[_Figure]] = {}
 
     def order(self, text: str) -> bytes:
         return hashlib.sha256(f"{self._seed}\n{text}".encode()).digest()
+
+    def figures(self, name: str) -> "list[_Figure]":
+        """Return the figures of a work."""
+        if name not in self._figures:
+            rows = ((row, normalise(row.quote)) for row in self.by_work[name])
+            self._figures[name] = [
+                _Figure(figure, row, _form(plain, figure))
+                for row, plain in rows
+                for figure in figures(plain, row.language)
+            ]
+        return self._figures[name]
 
     def unlike(self, row: Sentence) -> Sentence | None:
         """Return a sentence of a work that does not say what a sentence says; None where every work may.
@@ -104,7 +128,7 @@ def controls(
             sources.add(source)
             planted.append(_control(text, support, is_true=False))
     unused = (row for row in pool.rows if row.quote not in sources and quotable(normalise(row.quote)))
-    truths = [_control(normalise(row.quote), row, is_true=True) for row in islice(unused, len(planted))]
+    truths = [_control(_one_line(row.quote), row, is_true=True) for row in islice(unused, len(planted))]
     return (*planted, *truths)
 
 
@@ -127,7 +151,9 @@ _Maker: TypeAlias = Callable[[_Pool, Sentence], tuple[str, Sentence] | None]
 
 
 def _errors(pool: _Pool, rows: Sequence[Sentence], makers: Sequence[_Maker]) -> Iterator[_Error]:
-    """(text, the sentence that it is said to rest on, the quote that it is made of), of each kind in turn."""
+    """(text, the sentence that it is said to rest on, the quote that it is made of), of each kind in turn.
+
+    At last come numbers that differ in their form."""
 
     def made_by(make: _Maker) -> Iterator[_Error]:
         # one at a time: to make all would take most of a worker's time
@@ -136,37 +162,74 @@ def _errors(pool: _Pool, rows: Sequence[Sentence], makers: Sequence[_Maker]) -> 
                 yield *error, row.quote
 
     yield from filter(None, chain.from_iterable(zip_longest(*map(made_by, makers))))
+    yield from made_by(partial(_exchange_number, may_be_unlike=True))
 
 
-def _exchange_number(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
+def _exchange_number(
+    pool: _Pool, row: Sentence, *, may_be_unlike: bool = False
+) -> tuple[str, Sentence] | None:
     """Return a true sentence with one of its numbers exchanged for the nearest one of its work.
 
-    One far off would be known without a look at the work."""
-    numbers = figures(row.quote, row.language)
+    One far off would be known without a look at the work, and so would one that stands beside another word or
+    is written in another form."""
+    plain = normalise(row.quote)
+    numbers = sorted(figures(plain, row.language), key=lambda figure: pool.order(f"{figure.start}"))
     values = {value for number in numbers for value in number.values}
-    for number in sorted(numbers, key=lambda figure: pool.order(f"{figure.start}")):
+    for number in numbers:
+        form = _form(plain, number)
         candidates = [
-            (abs(other.value - number.value), pool.order(other.text), other, sentence.language)
-            for sentence in pool.by_work[row.evidence_id]
-            for other in figures(sentence.quote, sentence.language)
-            if not other.values & values and _are_alike(number, other)
+            (other.form != form, abs(other.number.value - number.value), pool.order(other.number.text), other)
+            for other in pool.figures(row.evidence_id)
+            if (may_be_unlike or other.form == form)
+            and not other.number.values & values
+            and _are_alike(number, other.number)
         ]
         if candidates:
-            _, _, other, language = min(candidates, key=lambda candidate: candidate[:2])
-            text = other.text
-            if language != row.language:  # as that language writes it, with the sign of the other
-                amount = format_decimal(other.value, locale=locale_of(row.language), group_separator=False)
+            *_, other = min(candidates, key=lambda candidate: candidate[:3])
+            text = _one_line(other.row.quote)[slice(*_span(other.row, other.number))]
+            if other.row.language != row.language:  # as that language writes it, with the sign of the other
+                amount = format_decimal(
+                    other.number.value, locale=locale_of(row.language), group_separator=False
+                )
                 text = amount + _AMOUNT.sub("", number.text)
-            return _replace_numbers(row, (number, text)), row
+            return _with_numbers(row, (number, text))
     return None
 
 
-def _replace_numbers(row: Sentence, *changes: tuple[Number, str]) -> str:
+def _form(plain: str, number: Number) -> tuple[str, str, bool]:
+    """Return the sign before a number, the word or the sign behind it, and whether it has marks."""
+    before = plain[number.start - 1 : number.start].strip()
+    match = _BEHIND.match(plain, number.start + len(number.text))
+    behind = match[1].casefold() if match else ""
+    has_marks = _MARKS.search(number.text) is not None
+    return "" if before.isalnum() else before, behind[:1] if is_unspaced(behind[:1]) else behind, has_marks
+
+
+def _with_numbers(row: Sentence, *changes: tuple[Number, str]) -> tuple[str, Sentence] | None:
     """Return a sentence with others in the places of its numbers, in their order."""
-    plain = normalise(row.quote)
-    for number, text in reversed(changes):
-        plain = plain[: number.start] + text + plain[number.start + len(number.text) :]
-    return plain
+    text = _one_line(row.quote)
+    for number, other in reversed(changes):
+        start, end = _span(row, number)
+        if len(normalise(text[start:end])) != len(number.text):
+            return None
+        text = text[:start] + other + text[end:]
+    return text, row
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _span(row: Sentence, number: Number) -> tuple[int, int]:
+    """Return where a number of the normal form of a sentence stands in the sentence."""
+    text = _one_line(row.quote)
+
+    def chars(length: int) -> int:
+        return len(normalise(text[:length]))
+
+    lengths = range(len(text) + 1)
+    end = number.start + len(number.text)
+    return bisect_right(lengths, number.start, key=chars) - 1, bisect_left(lengths, end, key=chars)
 
 
 def _are_alike(number: Number, other: Number) -> bool:
@@ -183,7 +246,9 @@ def _exchange_values(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None
     for number, other in combinations(values, 2):
         is_far = other.start - number.end >= MIN_BETWEEN
         if is_far and _are_alike(number, other) and not number.values & other.values:
-            return _replace_numbers(row, (number, other.text), (other, number.text)), row
+            text = _one_line(row.quote)
+            first, second = (text[slice(*_span(row, figure))] for figure in (number, other))
+            return _with_numbers(row, (number, second), (other, first))
     return None
 
 
@@ -207,14 +272,13 @@ def _claim_errors(sentences: Sequence[DraftClaim], pool: _Pool) -> Iterator[Cont
 def _mislabel(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a sentence under the label of another work."""
     other = pool.unlike(row)
-    return (normalise(row.quote), other) if other else None
+    return (_one_line(row.quote), other) if other else None
 
 
 def _drop_negator(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence without the one word that denies it."""
-    plain = normalise(row.quote)
     word = NEGATORS.get(row.language)
-    words = plain.split(" ")
+    words = row.quote.split()
     places = [place for place, item in enumerate(words) if item.rstrip(".,;:!?") == word]
     if len(places) != 1 or not places[0]:
         return None
