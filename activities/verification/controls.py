@@ -36,11 +36,14 @@ MAX_COMPARED = 60
 """Sentences that are compared with those of other works, until there are controls enough."""
 MIN_BETWEEN = 12
 """Characters between two values that are exchanged: neighbours may be a list in any order."""
-NEGATORS: Mapping[str, str] = {
-    "en": "not", "de": "nicht", "nl": "niet", "fr": "pas", "es": "no", "it": "non", "pt": "n\u00e3o",
-    "da": "ikke", "no": "ikke", "nb": "ikke", "sv": "inte", "pl": "nie", "cs": "ne", "ru": "\u043d\u0435",
+NEGATORS: Mapping[str, Sequence[str]] = {
+    "en": ("not",), "de": ("nicht",), "nl": ("niet",), "fr": ("pas",), "es": ("no",), "it": ("non",),
+    "pt": ("n\u00e3o",), "da": ("ikke",), "no": ("ikke",), "sv": ("inte",), "pl": ("nie",), "cs": ("ne",),
+    "ru": ("\u043d\u0435",), "uk": ("\u043d\u0435",), "bg": ("\u043d\u0435",), "ro": ("nu",), "hu": ("nem",),
+    "el": ("\u03b4\u03b5\u03bd",), "id": ("tidak",), "vi": ("kh\u00f4ng",), "he": ("\u05dc\u05d0",),
+    "hi": ("\u0928\u0939\u0940\u0902",), "ar": ("\u0644\u0627", "\u0644\u0645"),
 }  # fmt: skip
-"""The word of each language that is left out, where it is a word by itself."""
+"""The words of each language one of which is left out, where it is a word by itself."""
 _AMOUNT = re.compile(r"\d[\d.,\s]*(?<=\d)")
 _MARKS = re.compile(r"[.,]")
 _BEHIND = re.compile(r"\s?([^\W\d_]+|[^\w\s]?)")
@@ -277,13 +280,14 @@ def _mislabel(pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
 
 def _drop_negator(_pool: _Pool, row: Sentence) -> tuple[str, Sentence] | None:
     """Return a true sentence without the one word that denies it."""
-    word = NEGATORS.get(row.language)
+    negators = NEGATORS.get(row.language, ())
     words = row.quote.split()
-    places = [place for place, item in enumerate(words) if item.rstrip(".,;:!?") == word]
-    if len(places) != 1 or not places[0]:
-        return None
+    places = [place for place, word in enumerate(words) if word.rstrip(".,;:!?") in negators]
+    if len(places) != 1 or (not places[0] and words[0] != words[0].upper()):
+        return None  # the next word would want a capital
     place = places[0]
-    words[place - 1] += words[place].removeprefix(word or "")  # the stop behind it
+    if place:
+        words[place - 1] += words[place][len(words[place].rstrip(".,;:!?")) :]  # the stop behind it
     return " ".join((*words[:place], *words[place + 1 :])), row
 
 

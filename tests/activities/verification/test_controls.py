@@ -65,6 +65,7 @@ def test_errors_are_made_in_any_language() -> None:
 
 with (Path(__file__).parent / "control_texts.tsv").open(encoding="utf-8") as file:
     TEXTS = [*csv.DictReader(file, delimiter="\t", quoting=csv.QUOTE_NONE)]
+NEGATED = [row for row in TEXTS if row["changed"]]
 SIGNED = [row for row in TEXTS if not row["changed"]]
 
 
@@ -80,6 +81,12 @@ def test_a_control_has_the_signs_of_its_text(row: Mapping[str, str]) -> None:
     every = made(shown_of(row))
     assert len(every) >= 2
     assert all(signs(c.sentence.text) == signs(c.sentence.support[0].quote) for c in every)
+
+
+@pytest.mark.parametrize("row", NEGATED, ids=[row["language"] for row in NEGATED])
+def test_a_negator_is_left_out_in_any_language_that_has_it_as_a_word(row: Mapping[str, str]) -> None:
+    texts = [control.sentence.text for control in made(shown_of(row)) if not control.is_true]
+    assert any(row["changed"] in text for text in texts), texts
 
 
 def test_an_exchanged_number_stands_beside_the_same_word() -> None:
