@@ -26,6 +26,7 @@ NOTE_CHARS = 600
 PLAIN_TYPES = ("text/plain", "text/markdown")
 PDF_TYPES = ("application/pdf", "application/x-pdf")
 _MAIL_HEADERS = ("From", "To", "Cc", "Date", "Subject")
+_WORK_HEADERS = ("Year", "PMID", "DOI", "URL")
 MAX_HEAD = 4_000
 """Characters of a text that may be headers of a message, or have its title."""
 _DRAWN_LINE = re.compile(r"^[ \t]*([=\-~*_#])\1{2,}[ \t]*$", re.MULTILINE)
@@ -100,11 +101,16 @@ def mailbox_messages(data: bytes) -> Iterator[bytes]:
 
 
 def letter_head(text: str) -> Text:
-    """Subject, sender and date of a message, by the headers that it begins with; nothing for other texts."""
+    """Subject, sender and date of a message, or title and identifiers of a work, by the headers of a text.
+
+    Nothing for other texts. Headers of a work (`Title: ...`, `PMID: ...`) are those of saved abstracts."""
     from email.parser import HeaderParser
     from email.utils import getaddresses
 
     headers = HeaderParser().parsestr(text[:MAX_HEAD])
+    if headers["Title"]:
+        meta = {name.lower(): " ".join(headers[name].split()) for name in _WORK_HEADERS if headers[name]}
+        return Text("", " ".join(headers["Title"].split()), meta=meta)
     if not (headers["From"] and (headers["To"] or headers["Subject"])):
         return Text("")
     sender = " ".join(headers["From"].split())

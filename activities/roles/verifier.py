@@ -266,7 +266,7 @@ def _vigilance(outcomes: Iterable[tuple[Control, bool]], confirmed_ids: Collecti
 
 
 def _pick(sentence: DraftClaim, support: Sequence[Support], foreign: Collection[str]) -> tuple[Support, ...]:
-    """Return the quotes with a word or a figure of a sentence; all, where none has one.
+    """Return the quotes with a word or a figure of a sentence; all of a work that it cites, where none has.
 
     A reader who names many labels slips in some. In another language than that of the report words do not
     tell."""
@@ -276,7 +276,9 @@ def _pick(sentence: DraftClaim, support: Sequence[Support], foreign: Collection[
     def touches(quote: str) -> bool:
         return not (words.isdisjoint(terms(quote)) and digits.isdisjoint(_DIGITS.findall(quote)))
 
-    return tuple(s for s in support if s.evidence_id in foreign or touches(s.quote)) or tuple(support)
+    touching = {s for s in support if s.evidence_id in foreign or touches(s.quote)}
+    missing_ids = {*sentence.cites}.difference(s.evidence_id for s in touching)
+    return tuple(s for s in support if s in touching or s.evidence_id in missing_ids) or tuple(support)
 
 
 def _says(sentence: DraftClaim, named_quotes: Sequence[Support], foreign: Collection[str]) -> bool:

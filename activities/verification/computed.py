@@ -64,7 +64,7 @@ CHARS_BEFORE, CHARS_BEHIND = 12, 24
 LANGUAGES = (ENGLISH, *sorted(SPELLED_IN))
 """Those in which the months of a computation are read."""
 MAX_FINE = 10
-"""Estimates below it are printed with two decimals, larger ones, as percentage points, with one."""
+"""Estimates below it are printed with two decimals, larger ones and all percentage points with one."""
 
 _SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
 _TIMES = re.compile(r"(?<=[\w)\]%] )[x\u00b7](?= [\d(\[])")
@@ -123,8 +123,9 @@ class Estimate(NamedTuple):
 
     @property
     def places(self) -> int:
-        """Decimals that it is printed with."""
-        return 2 if abs(self.values[0]) < MAX_FINE else 1
+        """Decimals that it is printed with: percentage points with one, as large ones."""
+        are_points = STATISTICS.get(self.shown.partition("(")[0]) == "RD"
+        return 2 if abs(self.values[0]) < MAX_FINE and not are_points else 1
 
 
 Value = Decimal | date | Estimate

@@ -256,9 +256,10 @@ class WritingSteps(RunPart):
         drafts[name] = drafts[name].replace(draft=self.without_left_out(draft))
 
     def _cited(self, sentences: Iterable[DraftClaim]) -> tuple[EvidenceRef, ...]:
+        """Return the works of sentences, in the order in which their writer was shown them."""
         works = {name for sentence in sentences for name in gate.works_of(sentence)}
-        refs = (ref for ref in self.state.evidence.refs if ref.evidence_id in works)
-        return input_refs(tuple(refs), MAX_WRITER_ITEMS)
+        refs = {ref.evidence_id: ref for ref in (*self.citable(), *self.state.evidence.refs)}
+        return input_refs((ref for name, ref in refs.items() if name in works), MAX_WRITER_ITEMS)
 
     def _state_loss(self, section_id: str, draft: SectionDraft) -> None:
         """Say so where a notable part of a draft does not stand."""

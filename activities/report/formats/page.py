@@ -287,7 +287,8 @@ class _Page:
     def _sentences(self, claims: Iterable[Claim], stop: str) -> Iterator[Part]:
         for claim in claims:
             if lead := clean(claim.lead):
-                end = ":" if claim.body[:1].islower() else stop.replace(".", full_stop(lead))
+                is_sentence = stop == "." or ":" in lead
+                end = full_stop(lead) if is_sentence and not claim.body[:1].islower() else ":"
                 yield Run(f"{lead}{end}", "bold")
             yield from self._sentence(claim)
 

@@ -109,6 +109,8 @@ def in_quotes(text: str) -> str:
 
 ENDS = tuple(".?!\u3002\uff01\uff1f\u0964\u061f\u06d4")
 """Signs that end a sentence, those of Chinese, Hindi, Arabic and Urdu included."""
+_CLOSING_QUOTES = '"\u201c\u201d\u2019\u00bb\u00a0\u300d\u300f'
+"""They may stand behind the sign that ends a sentence."""
 
 
 def quoted_markdown(text: str) -> str:
@@ -123,7 +125,8 @@ def full_stop(text: str) -> str:
 
 def with_full_stop(text: str) -> str:
     """Add a full stop, unless the text ends a sentence already."""
-    return text if not text or text.endswith(ENDS) else f"{text.rstrip(',;: ')}{full_stop(text)}"
+    has_ended = not text or text.rstrip(_CLOSING_QUOTES).endswith(ENDS)
+    return text if has_ended else f"{text.rstrip(',;: ')}{full_stop(text)}"
 
 
 def capitalized(text: str) -> str:
@@ -142,7 +145,7 @@ def with_citation(text: str, mark: str) -> str:
     if not mark:
         return text
     stem = text.rstrip()
-    inner = stem.rstrip("\u201c\u201d\u00bb\u00a0")
+    inner = stem.rstrip(_CLOSING_QUOTES)
     if inner != stem and inner.endswith(ENDS):  # a whole sentence in quotation marks
         return f"{stem} {mark}"
     end = stem[-1:] if stem[-1:] in ENDS and not stem.endswith("..") else ""

@@ -153,6 +153,8 @@ def test_quotation_marks_are_those_of_the_language_of_the_report(language: str, 
         *((text, text) for text in ("\u0939\u0948\u0964", "\u0644\u0629\u061f", "\u5f00\u59cb\u3002", "")),
         ("\u6709\u5229\u4e4b\u5904", "\u6709\u5229\u4e4b\u5904\u3002"),
         ("It fell", "It fell."),
+        ('Say: "It fell."', 'Say: "It fell."'),
+        ("Say: \u201cIt fell\u201d", "Say: \u201cIt fell\u201d."),
     ],
 )
 def test_a_sentence_ends_with_one_full_stop_of_its_script(text: str, shown: str) -> None:

@@ -352,6 +352,12 @@ RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
             "en",
             "It is 32.0 (95% CI 9.7 to 54.3) percentage points.",
         ),
+        (
+            "F1: risk_difference(30, 50, 26, 50)",
+            "It is {F1}.",
+            "en",
+            "It is 8.0 (95% CI \u221211.4 to 27.4).",
+        ),
         ("F1: risk_ratio(30, 50, 26, 50)", "Es ist {F1}.", "de", "Es ist 1,15 (95-%-KI 0,81 bis 1,64)."),
         ("F1: risk_ratio(30, 50, 26, 50)", "Es {F1}.", "es", "Es 1,15 (IC del 95 %: de 0,81 a 1,64)."),
         (
@@ -432,9 +438,9 @@ def test_of_several_computations_the_one_of_the_cited_work_without_rounding_is_s
         ("The odds ratio was 1.38 (0.63 to 3.06).", "odds_ratio(30, 50, 26, 50)",
          ["odds_ratio(30, 50, 26, 50) = 1.38 (0.63 to 3.06)"]),
         ("It was 8 percentage points (\u221211.4 to 27.4).", "risk_difference(30, 50, 26, 50)",
-         ["risk_difference(30, 50, 26, 50) = 8.00 (-11.39 to 27.39)"]),
+         ["risk_difference(30, 50, 26, 50) = 8.0 (-11.4 to 27.4)"]),
         ("It was 8.0 points (95% CI \u221211.4 to 27.4).", "risk_difference(30, 50, 26, 50)",
-         ["risk_difference(30, 50, 26, 50) = 8.00 (-11.39 to 27.39)"]),
+         ["risk_difference(30, 50, 26, 50) = 8.0 (-11.4 to 27.4)"]),
         ("It was -4.2 points (-5.4 to -3.0).", "mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22)",
          ["mean_difference(-5.3, 2.1, 21, -1.1, 1.9, 22) = -4.20 (-5.40 to -3.00)"]),
         # two studies are pooled, six numbers are none

@@ -242,6 +242,14 @@ def test_a_pdf_without_a_named_title_has_the_one_it_prints(tmp_path: Path) -> No
     assert found == {"printed.pdf": title, "plain.pdf": "plain", "named.pdf": "As named"}
 
 
+def test_a_saved_abstract_has_the_title_and_the_identifiers_of_its_head(tmp_path: Path) -> None:
+    head = "Title: Surgery or chemoradiation\n in responders: a trial.\nYear: 2007\nPMID: 17401004\n"
+    (tmp_path / "17401004.txt").write_text(f"{head}\nAbstract\nTwo-year survival was 34%.\n")
+    (document,) = read(tmp_path).values()
+    assert document.title == "Surgery or chemoradiation in responders: a trial."
+    assert (document.identifiers.pmid, document.year) == ("17401004", 2007)
+
+
 def test_a_letter_has_its_sender_its_date_and_its_subject(tmp_path: Path) -> None:
     message = (
         "From: Lukas Brenner <lukas@firm.example>\nTo: all@firm.example\n"
