@@ -356,7 +356,7 @@ RATIO = "risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)"
             "F1: risk_difference(30, 50, 26, 50)",
             "It is {F1}.",
             "en",
-            "It is 8.0 (95% CI \u221211.4 to 27.4).",
+            "It is 8.0 (95% CI -11.4 to 27.4).",
         ),
         ("F1: risk_ratio(30, 50, 26, 50)", "Es ist {F1}.", "de", "Es ist 1,15 (95-%-KI 0,81 bis 1,64)."),
         ("F1: risk_ratio(30, 50, 26, 50)", "Es {F1}.", "es", "Es 1,15 (IC del 95 %: de 0,81 a 1,64)."),
