@@ -12,8 +12,7 @@ from activities.contracts.step import Member, StepContext
 from activities.text.embeddings import MULTILINGUAL, embedder
 from activities.text.entities import Kind, entities_of_kind, link
 from activities.text.language import ENGLISH, language_of_question
-from activities.text.tokens import fold, phrases, terms, weak_stems
-from activities.verification.gate import is_named
+from activities.text.tokens import fold, is_named, phrases, terms, weak_stems
 
 MAX_ENTITIES = 10
 """Names and phrases that are read from a question."""

@@ -17,7 +17,7 @@ from activities.roles.validation import refusal
 from activities.text.numbers import figures, read
 from activities.verification import gate
 from activities.verification.computed import Computations, operands_of
-from activities.verification.operands import quotes_of_operands
+from activities.verification.quotes import quotes_of_figures, quotes_of_operands
 from activities.verification.verdicts import PLACE
 
 MAX_GENERAL = 40
@@ -91,7 +91,7 @@ class Checks:
         if claim.state != "ask":
             return claim
         works = [self._documents[name] for name in claim.cites if name in self._documents]
-        quotes = [*gate.quotes_of_figures(claim, works, context), *self._operands(claim)]
+        quotes = [*quotes_of_figures(claim, works, context), *self._operands(claim)]
         return claim.replace(support=tuple(dict.fromkeys((*claim.support, *quotes))))
 
     def _new_figures(self, claim: DraftClaim, decision: gate.Decision) -> tuple[str, ...]:

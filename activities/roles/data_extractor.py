@@ -19,7 +19,7 @@ from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of
 from activities.text.numbers import figure_of, index_of, missing_numbers
-from activities.verification import gate
+from activities.verification.fields import are_spans
 
 MAX_FIELDS = 80
 TASK = "Fill the fields for the work shown. Answer with JSON."
@@ -88,7 +88,7 @@ def is_stated(field: AskedField, value: str, quotes: Sequence[str]) -> bool:
         number = figure_of(value)
         return number is not None and any(index_of(q).has(n) for q in quotes for n in number.values)
     if field.kind == "text":
-        is_copied = any(gate.are_spans(value, quote) for quote in quotes)
+        is_copied = any(are_spans(value, quote) for quote in quotes)
         return is_copied and not any(missing_numbers(value, quotes))
     return bool(quotes)
 

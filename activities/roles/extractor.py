@@ -10,7 +10,7 @@ from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, one_of, refusal, resolve, supports
 from activities.roles.works import compose_works
-from activities.verification import gate
+from activities.verification import fields, gate
 
 MAX_CELL_CHARS = 160
 MAX_COLUMNS = 24
@@ -71,7 +71,7 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
                 continue
             sentences, unknown_labels = resolve([cell.sentence], prompt)
             support = next(iter(supports(sentences)), None)
-            decision = gate.cell(column, text, support, document)
+            decision = fields.cell(column, text, support, document)
             if unknown_labels:
                 decision = gate.refuse("label_unknown", label=unknown_labels[0])
             if (reason := decision.refusal) is not None:

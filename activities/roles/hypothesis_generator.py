@@ -10,7 +10,8 @@ from activities.roles.fields import Loose, SentenceLabels, Share, Text, Texts, l
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import clamp, line, lines, resolve, supports
 from activities.roles.works import compose_works
-from activities.verification import gate
+from activities.text.tokens import is_named
+from activities.verification.fields import candidate_field
 
 MAX_WORK_CHARS = 1_600
 """Characters of a work that are shown: the sentences nearest to the question."""
@@ -58,7 +59,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
 
     def grounded(text: str, max_chars: int) -> str:
         field = line(text, max_chars)
-        return field if gate.candidate_field(field, (drug, generic), works).stands else ""
+        return field if candidate_field(field, (drug, generic), works).stands else ""
 
     allowed = {name.casefold() for name in step.chosen}
     hypotheses: dict[str, MechanismHypothesis] = {}
@@ -68,7 +69,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
         supporting = _of_drug(drug, hypothesis.supporting, prompt)
         contradicting = _of_drug(drug, hypothesis.contradicting, prompt)
         is_allowed = not allowed or drug.casefold() in allowed
-        if not gate.is_named(drug, corpus) or not supporting or not is_allowed:
+        if not is_named(drug, corpus) or not supporting or not is_allowed:
             dropped_count += 1
             continue
         generic = line(hypothesis.generic_name, 120)
@@ -80,7 +81,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
             drug.casefold(),
             MechanismHypothesis(
                 drug=drug,
-                generic_name=generic if gate.is_named(generic, corpus) else "",
+                generic_name=generic if is_named(generic, corpus) else "",
                 target=grounded(hypothesis.target, 160),
                 pathway=grounded(hypothesis.pathway, 200),
                 effect=grounded(hypothesis.effect, 240),
@@ -103,7 +104,7 @@ def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support,
     """Return the sentences that were named, of works that name the drug."""
     works = {item.evidence_id: f"{item.title}\n{item.text}" for item in prompt.works.values()}
     sentences, _ = resolve(labels, prompt)
-    return supports(sentence for sentence in sentences if gate.is_named(drug, works[sentence.evidence_id]))
+    return supports(sentence for sentence in sentences if is_named(drug, works[sentence.evidence_id]))
 
 
 HYPOTHESIS_GENERATOR = RoleSpec(

@@ -27,7 +27,8 @@ from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import clamp, line, lines, one_of, refusal, resolve, supports
 from activities.roles.works import compose_works
-from activities.verification import gate
+from activities.verification import fields
+from activities.verification.gate import Decision
 
 MAX_GAPS = 3
 MAX_SUPPORT = 3
@@ -165,14 +166,16 @@ def _judge(work: WorkAnswer, document: Evidence, prompt: Prompt, refusals: list[
         refusals.append(refusal("judgement", work.finding, "other_work", [name]))
     corpus = f"{document.title}\n{document.text}"
 
-    def keep(field: str, text: str, decision: gate.Decision) -> str:
+    def keep(field: str, text: str, decision: Decision) -> str:
         """Return what stands; list what does not as refused, under the name of its field."""
         if text and decision.refusal is not None:
             refusals.append(refusal("judgement", f"{field}{text}", decision.refusal, [name]))
         return text if text and decision.stands else ""
 
     design, design_support, text = _design(work, document, prompt)
-    people = keep("participants: ", str(work.participants or ""), gate.participants(work.participants, text))
+    people = keep(
+        "participants: ", str(work.participants or ""), fields.participants(work.participants, text)
+    )
     comparator = line(work.comparator, 160)
     finding = line(work.finding, MAX_FINDING_CHARS + 20)
     quote = line(support[0].quote, 600) if support else ""
@@ -182,15 +185,15 @@ def _judge(work: WorkAnswer, document: Evidence, prompt: Prompt, refusals: list[
         answers=int(clamp(work.answers, 0, 3)),
         direction=one_of(work.direction, DIRECTIONS) or "not_asked",
         role=one_of(work.role, prompt.choices["works.role"]) or BACKGROUND,
-        finding=keep("", finding, gate.finding(finding, support)) or quote,
+        finding=keep("", finding, fields.finding(finding, support)) or quote,
         support=support,
-        comparator=keep("comparator: ", comparator, gate.field(comparator, corpus)),
+        comparator=keep("comparator: ", comparator, fields.field(comparator, corpus)),
         compares=work.compares is True,
         participants=int(people) if people else None,
         design=design,
         design_support=design_support,
         kind=(one_of(work.kind, DOCUMENT_KINDS) or "") if document.evidence_type == "document" else "",
-        reason=reason if gate.reason(reason, corpus).stands else "",
+        reason=reason if fields.reason(reason, corpus).stands else "",
     )
 
 

@@ -27,7 +27,7 @@ from activities.roles.fields import Loose, Text, Texts, limits
 from activities.roles.prompt import CUT, compose, listing
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import is_relevant, line, lines, one_of
-from activities.verification.gate import is_named, words
+from activities.text.tokens import is_named, plain_words
 
 MAX_ENTITIES = 8
 MAX_QUESTIONS = 5
@@ -139,8 +139,8 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
     question = line(step.question, 4_000)
     text = " ".join((question, step.earlier_question, *step.earlier_answer))
     rewrite = line(answer.improved_query, 1_000)
-    question_words = {word for word in words(question) if len(word) > 3}
-    shared_count = len(question_words & set(words(rewrite)))
+    question_words = {word for word in plain_words(question) if len(word) > 3}
+    shared_count = len(question_words & set(plain_words(rewrite)))
     notes: tuple[Statement, ...] = ()
     if not rewrite or 2 * shared_count < len(question_words):
         rewrite = standalone_question(question, step.earlier_question)

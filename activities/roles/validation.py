@@ -9,7 +9,8 @@ from activities.contracts.judge import Refused, RefusedKind
 from activities.report.formats.text import clean
 from activities.roles.role import Prompt
 from activities.text.sentences import Sentence
-from activities.verification.gate import MAX_CLAIM_CHARS, words
+from activities.text.tokens import plain_words
+from activities.verification.gate import MAX_CLAIM_CHARS
 from activities.verification.verdicts import MAX_REFUSED_CHARS
 
 _NUMERIC_MARK = re.compile(r"(?:(?<!\s)\s+)?\[\s*\^?\d{1,3}(?:\s*[-\u2010-\u2015,;]\s*\d{1,3})*\s*\]")
@@ -103,4 +104,6 @@ def refusal(
 
 def is_relevant(text: str, *subjects: str) -> bool:
     """Tell whether a text has at least one significant word of its subject."""
-    return bool({word for word in words(text) if len(word) > 3} & {w for t in subjects for w in words(t)})
+    return bool(
+        {word for word in plain_words(text) if len(word) > 3} & {w for t in subjects for w in plain_words(t)}
+    )

@@ -26,6 +26,7 @@ from activities.text.tokens import terms
 from activities.verification import gate
 from activities.verification.computed import Computations
 from activities.verification.controls import Control, controls, mix
+from activities.verification.quotes import carrying_quotes
 
 Supported = Literal["yes", "partly", "no"]
 SUPPORTED: tuple[Supported, ...] = get_args(Supported)
@@ -231,7 +232,7 @@ def accept(step: VerifyInput, prompt: Prompt, answer: VerdictsAnswer) -> Accepte
             if not sentence.cites and not _says(sentence, support, foreign):
                 support = _stating_figures(sentence, support, cited_values)
             if support or sentence.support:
-                quotes = gate.carrying_quotes(sentence, support, documents, context)
+                quotes = carrying_quotes(sentence, support, documents, context)
             problem = _missing_number(sentence, quotes, documents, context) if sentence.cites else None
         new_support = quotes if quotes != sentence.support else ()
         leans = verdict.leans is True and not sentence.is_row

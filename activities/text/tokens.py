@@ -99,6 +99,17 @@ def terms(text: str, language: str = ENGLISH) -> list[str]:
     return [*chain.from_iterable(_terms_of_word(word, language) for word in words)]
 
 
+def plain_words(text: str) -> list[str]:
+    """Return the words of a text as it has them, in small letters and without marks."""
+    return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
+
+
+def is_named(name: str, text: str) -> bool:
+    """Tell whether the words of a name stand side by side in a text."""
+    row = " ".join(plain_words(name))
+    return bool(row) and f" {row} " in f" {' '.join(plain_words(text))} "
+
+
 def without_articles(word: str, language: str) -> str:
     """Return a word without the articles and pronouns that are joined to it: `l'eau`, `coûte-t-il`."""
     parts = re.split("['\u2019]", word)[-1].split("-")

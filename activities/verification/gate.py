@@ -4,43 +4,32 @@ Code decides what is exact, in any language. A sentence stands by code only wher
 It is refused where it is empty or cut, or has a number, an identifier or a coded name that its works do not
 have and no shown computation gives. What all others mean, and a small number in a language whose number words
 are not read, is left to a second reader, whose yes counts with the labels of the sentences that carry it.
-Cells, fields of a judgement and a judge's finding have no second reader: they are copied spans of a work.
+What is copied from works and has no second reader is decided beside it (`fields.py`); which quotes stand
+behind a sentence says `quotes.py`.
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from activities.analysis.cells import FIGURES, cell_reason
 from activities.contracts.evidence import Claim, Evidence, Statement, Support
 from activities.contracts.identifiers import records_in
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.dates import ranges_apart
-from activities.text.language import ENGLISH, language_of, language_of_question
+from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import index_of, may_be_spelled, missing_code, missing_numbers, read
+from activities.text.numbers import may_be_spelled, missing_code, missing_numbers, read
 from activities.text.quotability import LABEL
-from activities.text.sentences import quotable, sentences
 from activities.text.tokens import terms
 from activities.verification.computed import Computations
 
 C = TypeVar("C", bound=DraftClaim)
-_PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
-"""Between spans of a work that are copied into one field."""
-_FINAL_MARKS = (".", "!", "?", ")", '"', "'", "\u3002", "\uff01", "\uff1f")
-Passage = tuple[Evidence, str, frozenset[str]]
-"""A work, a passage of it, and the stems of its words of content."""
+FINAL_MARKS = (".", "!", "?", ")", '"', "'", "\u3002", "\uff01", "\uff1f")
 _EXPONENT = re.compile(r"(?<=[^\W\d_])[\u00b2\u00b3]")
 """An exponent of a unit or a statistic (`kg/m\u00b2`), which a plain text may write in another way."""
 _POWER = re.compile(r"(?<=\d)(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u207b])")
 """Where an exponent begins behind a number, whose normal form has both as one: `10\u2079`."""
-_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
-_LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
-"""Between the links of a chain of effects."""
-_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
-MAX_QUOTES = 8
-"""Quotes of a sentence, beside those that its numbers need and one for each work that it rests on."""
 NUMERIC = frozenset({"number_missing", "number_not_computed"})
 """Codes of why a figure does not stand."""
 MISSING = NUMERIC | {"name_missing"}
@@ -74,9 +63,6 @@ def refuse(code: str, computed: tuple[str, ...] = (), **values: str) -> Decision
     return Decision("refused", Statement.of(code, **facts), computed=computed)
 
 
-# sentences
-
-
 def sentence(
     text: str,
     cites: Collection[str],
@@ -96,13 +82,13 @@ def sentence(
     plain = ranges_apart(plain, language_of_question(plain) or ENGLISH)
     if not any(map(str.isalnum, plain)):
         return refuse("claim_empty")
-    if len(text) >= MAX_CLAIM_CHARS - 10 and not plain.endswith(_FINAL_MARKS) and not is_row:
+    if len(text) >= MAX_CLAIM_CHARS - 10 and not plain.endswith(FINAL_MARKS) and not is_row:
         return refuse("text_cut")
     if len({*cites}) == 1 and is_quote(text, quotes):
         return STANDS
     names = dict.fromkeys(cites) or documents
     works = [text_of(documents[name]) for name in names if name in documents]
-    return _decide(plain, [*quotes, *works, context], len(names), computations, spelled_in=works)
+    return check_exact(plain, [*quotes, *works, context], len(names), computations, spelled_in=works)
 
 
 def background(text: str, about: str) -> Decision:
@@ -111,7 +97,7 @@ def background(text: str, about: str) -> Decision:
     return refuse("name_missing", name=name) if name else ASK
 
 
-def _decide(
+def check_exact(
     text: str,
     works: Sequence[str],
     items: int,
@@ -200,73 +186,12 @@ def objection(
     return None if is_carried else Statement.of("not_carried")
 
 
-def carrying_quotes(
-    claim: DraftClaim, named_support: Sequence[Support], documents: Mapping[str, Evidence], context: str = ""
-) -> tuple[Support, ...]:
-    """Return the few quotes that carry a sentence, of those that a second reader named.
-
-    They are of the works that it cites, or have a number that none of these states; of each work the first,
-    and as many as `MAX_QUOTES` in all. Those behind its computations stay. `context`: the question."""
-    works = works_of(claim)
-    texts = [*(text_of(documents[name]) for name in works if name in documents), *claim.computed, context]
-    missing = [number.text for number in missing_numbers(claim.text, texts)] if works else []
-
-    def carries(support: Support) -> bool:
-        states = (number for number in missing if not any(missing_numbers(number, [support.quote])))
-        return not works or support.evidence_id in works or any(states)
-
-    candidates = [*filter(carries, dict.fromkeys(named_support))]
-    firsts = {support.evidence_id: support for support in reversed(candidates)}
-    few = {*firsts.values(), *candidates[:MAX_QUOTES]}
-    operands = (s for s in claim.support if claim.computed and (not claim.cites or s.evidence_id in firsts))
-    return tuple(dict.fromkeys((*(support for support in candidates if support in few), *operands)))
-
-
-def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], context: str) -> Iterator[Support]:
-    """Yield the sentences that alone state a figure which quotes and computations of a claim do not have."""
-    quotes = [support.quote for support in claim.support]
-    rows = {s: None for work in works for s in sentences(work, short=True)}
-    for number in missing_numbers(claim.text, [*quotes, *claim.computed, context]):
-        stating = [s for s in rows if not any(missing_numbers(number.text, [s.quote]))]
-        if len(stating) == 1:
-            yield Support(evidence_id=stating[0].evidence_id, quote=stating[0].quote)
-
-
-def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) -> list[str]:
-    """Return the headings of a table whose numbers and codes a work has, cited by its rows or not."""
-    numbered = [heading for heading in headings if any(map(str.isdigit, heading))]
-    works = [*map(text_of, documents)] if numbered else []
-    return [heading for heading in numbered if not _decide(heading, works, 0).refusal]
-
-
-def is_prose(quote: str) -> bool:
-    """Tell whether a quote may be printed in place of a sentence: no row of a table, heading or fragment."""
-    plain = normalise(quote)
-    is_cut = plain[:1].islower() or not plain.endswith(_FINAL_MARKS)
-    return quotable(plain) and not is_cut and {"|", "\t"}.isdisjoint(quote)
-
-
-# the editor
-
-
-def editor_sentence(text: str, claims: Sequence[Claim], context: str) -> Decision:
-    """Decide on a sentence of the editor, by the sentences it names; `context`: the question.
-
-    One that names sentences without works, as what is missing or advised, is read as they were."""
-    passages = [claim.text for claim in claims]
-    quotes = [support.quote for claim in claims for support in claim.support]
-    if is_quote(text, passages):
-        return STANDS
-    items = len({support.evidence_id for claim in claims for support in claim.support})
-    decision = _decide(text, [*passages, *quotes, context], items)
-    rows = dict.fromkeys(row for claim in claims for row in claim.computed)
-    shown = (row for row in rows if not any(missing_numbers(row.rpartition("=")[2], [text])))
-    return decision if decision.refusal else replace(decision, computed=tuple(shown))
+# headings, and the editor
 
 
 def title(text: str, passages: Sequence[str]) -> Decision:
     """Decide on a title: its numbers, names and words are those of the question, the outline or works."""
-    if (decision := _decide(text, passages, 0)).refusal:
+    if (decision := check_exact(text, passages, 0)).refusal:
         return decision
     allowed = {term for passage in passages for term in terms(passage)}
     return STANDS if set(terms(text)) <= allowed else refuse("adds_to_claims")
@@ -282,113 +207,23 @@ def heading(text: str, passages: Sequence[str], documents: Collection[Evidence] 
     return ASK if code == "adds_to_claims" or is_stated else decision
 
 
-# fields of works
+def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) -> list[str]:
+    """Return the headings of a table whose numbers and codes a work has, cited by its rows or not."""
+    numbered = [heading for heading in headings if any(map(str.isdigit, heading))]
+    works = [*map(text_of, documents)] if numbered else []
+    return [heading for heading in numbered if not check_exact(heading, works, 0).refusal]
 
 
-def is_span(text: str, source: str) -> bool:
-    """Tell whether a text is copied from another one: word by word, numbers by their value."""
-    language = language_of(source)
-    row, source_row = _row(text, language), _row(source, language)
-    if not row:
-        return False
-    # scripts without blanks between words have no edges
-    return f" {row} " in f" {source_row} " or (not row.isascii() and row in source_row)
+def editor_sentence(text: str, claims: Sequence[Claim], context: str) -> Decision:
+    """Decide on a sentence of the editor, by the sentences it names; `context`: the question.
 
-
-def are_spans(text: str, source: str) -> bool:
-    """Tell whether each part of a text is copied from another one."""
-    parts = [part for part in _PARTS.split(normalise(text)) if part.strip()]
-    return bool(parts) and all(is_span(part, source) for part in parts)
-
-
-def _row(text: str, language: str) -> str:
-    """Return the words of a text in comparison form, numbers by their value."""
-    plain = normalise(text)
-    pieces, at = list[str](), 0
-    for number in read(plain, language).numbers:
-        if number.role != "code" and number.start >= at and len(number.readings[0]) == 1:
-            value = f"{number.value.normalize():f}".replace(".", "_")
-            pieces += [*words(plain[at : number.start]), value]
-            pieces += ["%"] if number.percent else []
-            at = number.start + len(number.text)
-    return " ".join([*pieces, *words(plain[at:])])
-
-
-def cell(column: str, text: str, support: Support | None, document: Evidence) -> Decision:
-    """Decide on a cell of the reader's table: copied from the sentence it is from."""
-    if support is None:
-        return refuse("cites_nothing")
-    if support.evidence_id != document.evidence_id:
-        return refuse("other_work")
-    if column in FIGURES:
-        return refuse("not_in_work") if cell_reason(column, text, support.quote) else STANDS
-    if number := next(missing_numbers(text, [support.quote]), None):
-        return refuse("number_missing", number=number.text)
-    return STANDS if are_spans(text, support.quote) else refuse("not_in_work")
-
-
-def finding(text: str, support: Sequence[Support]) -> Decision:
-    """Decide on a judge's finding: copied from one of its sentences, else (`ask`) that sentence is shown."""
-    if not support:
-        return refuse("cites_nothing")
-    return STANDS if any(are_spans(text, part.quote) for part in support) else ASK
-
-
-def field(text: str, corpus: str) -> Decision:
-    """Decide on a few words about a work: copied from it."""
-    return STANDS if are_spans(text, corpus) else refuse("not_in_work")
-
-
-def candidate_field(text: str, names: Sequence[str], works: Sequence[Evidence]) -> Decision:
-    """Decide on what is said of a candidate: each part in one passage of a work that is cited for it."""
-    is_said = bool(text) and place_of(text, passages_of(works), stems(" ".join(names))) is not None
-    return STANDS if is_said else refuse("not_in_work")
-
-
-def passages_of(works: Sequence[Evidence]) -> list[Passage]:
-    """Return the sentences of each work, each with the one after it, and its title and facts."""
-    return [(work, text, stems(text)) for work in works for text in _passages(work)]
-
-
-def place_of(text: str, passages: Sequence[Passage], name_stems: frozenset[str]) -> list[Passage] | None:
-    """Return the passages that say a field, one for each part of it; None where a part is said nowhere.
-
-    `name_stems`: those of the candidate's own names, which need no support."""
-    parts = [content for part in _LINK.split(text) if (content := stems(part) - name_stems)]
-    places = [next((passage for passage in passages if content <= passage[2]), None) for content in parts]
-    return None if None in places else [place for place in places if place is not None]
-
-
-def _passages(work: Evidence) -> list[str]:
-    parts = _SENTENCE_END.split(normalise(work.text))
-    pairs = [f"{text} {other}" for text, other in zip(parts, [*parts[1:], ""], strict=True)]
-    facts = [f"{name} {value}" for name, value in work.facts.items()]
-    return [*parts, *pairs, work.title, *facts, " ".join(facts)]
-
-
-def stems(text: str) -> frozenset[str]:
-    """Return the stems of a text's words of content; words with digits as they are."""
-    coded = (word.casefold() for word in _WORD.findall(normalise(text)) if any(map(str.isdigit, word)))
-    return frozenset((*terms(text), *coded))
-
-
-def reason(text: str, corpus: str) -> Decision:
-    """Decide on why a judge graded a work: no number and no coded name that the work does not have."""
-    decision = _decide(text, [corpus], 0)
-    return decision if decision.refusal else STANDS
-
-
-def participants(number: int, corpus: str) -> Decision:
-    """Decide on a number of participants: the work states it, in words or in digits."""
-    return STANDS if number > 0 and number in index_of(corpus).values else refuse("not_in_work")
-
-
-def words(text: str) -> list[str]:
-    """Return the words of a text in the form they are compared in."""
-    return "".join(c if c.isalnum() else " " for c in text.casefold()).split()
-
-
-def is_named(name: str, text: str) -> bool:
-    """Tell whether the words of a name stand side by side in a text."""
-    row = " ".join(words(name))
-    return bool(row) and f" {row} " in f" {' '.join(words(text))} "
+    One that names sentences without works, as what is missing or advised, is read as they were."""
+    passages = [claim.text for claim in claims]
+    quotes = [support.quote for claim in claims for support in claim.support]
+    if is_quote(text, passages):
+        return STANDS
+    items = len({support.evidence_id for claim in claims for support in claim.support})
+    decision = check_exact(text, [*passages, *quotes, context], items)
+    rows = dict.fromkeys(row for claim in claims for row in claim.computed)
+    shown = (row for row in rows if not any(missing_numbers(row.rpartition("=")[2], [text])))
+    return decision if decision.refusal else replace(decision, computed=tuple(shown))

@@ -11,12 +11,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, pairwise
 from typing import TypeVar
 
-from rapidfuzz import fuzz
-
 from activities.contracts.evidence import Claim, Statement, Support, Vigilance
 from activities.contracts.judge import Refused, RefusedKind
 from activities.contracts.write import DraftClaim, DraftParagraph, EditedSentence, SectionDraft, Verdicts
-from activities.verification.gate import is_prose, kind_of, works_of
+from activities.verification.gate import kind_of, works_of
+from activities.verification.quotes import is_prose, nearest_quotes
 
 MAX_REFUSED_CHARS = 600
 """Characters of a refused text that are recorded."""
@@ -293,13 +292,6 @@ def _replacement_quotes(claim: DraftClaim, counts: Mapping[str, int]) -> list[Dr
         DraftClaim(id=id_, text=quote.quote, support=(quote,), **place)
         for id_, quote in zip(ids, quotes, strict=False)
     ]
-
-
-def nearest_quotes(claim: DraftClaim) -> tuple[Support, ...]:
-    """Return the quote of each work that a claim cites which is nearest to its words, in the order cited."""
-    nearest_first = sorted(claim.support, key=lambda s: -fuzz.token_set_ratio(claim.text, s.quote))
-    works = dict.fromkeys(support.evidence_id for support in claim.support)
-    return tuple(next(support for support in nearest_first if support.evidence_id == work) for work in works)
 
 
 def refusal_of(claim: DraftClaim, kind: RefusedKind = "wording") -> Refused:

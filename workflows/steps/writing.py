@@ -26,7 +26,9 @@ from activities.report.claims import draft_claims
 from activities.role_calls import EDIT, VERIFY, WRITE
 from activities.roles.allowances import MAX_WRITER_ITEMS
 from activities.roles.assessment import MIN_ANSWERS
+from activities.text.tokens import is_named
 from activities.verification import gate, verdicts
+from activities.verification.quotes import is_prose
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import ROOM, input_refs
@@ -348,10 +350,10 @@ def quoted_paragraphs(judgements: Iterable[WorkJudgement]) -> tuple[DraftParagra
     What a section says when nothing that was written of it stood.
     """
     supports = [row for work in judgements if work.answers >= MIN_ANSWERS for row in work.support]
-    prose = (support for support in dict.fromkeys(supports) if gate.is_prose(support.quote))
+    prose = (support for support in dict.fromkeys(supports) if is_prose(support.quote))
     claims = tuple(DraftClaim(text=support.quote, support=(support,)) for support in prose)
     return (DraftParagraph(claims=claims),) if claims else ()
 
 
 def _names(text: str, names: Iterable[str]) -> bool:
-    return any(gate.is_named(name, text) for name in names)
+    return any(is_named(name, text) for name in names)

@@ -47,7 +47,7 @@ from activities.report.strength import (
 )
 from activities.text.entities import entities_of_kind, names_drug, resolve
 from activities.text.normal_form import normalise
-from activities.verification.gate import passages_of, place_of, stems
+from activities.verification.fields import passages_of, place_of, stems
 
 Said = Mapping[str, tuple[Evidence, str]]
 """A field's name, or an indication, -> the item and the passage in which it is said."""

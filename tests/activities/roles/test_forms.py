@@ -27,8 +27,7 @@ from activities.roles.verifier import VERIFIER, VerdictsAnswer
 from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.text.sentences import Sentence
 from activities.verification import verdicts
-from activities.verification.gate import carrying_quotes
-from activities.verification.operands import quotes_of_operands
+from activities.verification.quotes import carrying_quotes, quotes_of_operands
 from activities.verification.verdicts import (
     open_sentences,
     printable_draft,

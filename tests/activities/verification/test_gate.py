@@ -8,8 +8,9 @@ import pytest
 
 from activities.contracts.evidence import Evidence, Support
 from activities.contracts.write import DraftClaim
-from activities.verification import gate
+from activities.verification import fields, gate
 from activities.verification.computed import Computations
+from activities.verification.quotes import MAX_QUOTES, carrying_quotes
 
 SURGERY = Evidence(
     evidence_id="pmid:1",
@@ -171,29 +172,29 @@ def test_a_computed_figure_needs_its_computation_and_a_reader() -> None:
     ],
 )
 def test_a_field_is_copied_from_its_work(text: str, is_copied: bool) -> None:
-    assert gate.field(text, SURGERY.text).stands is is_copied
+    assert fields.field(text, SURGERY.text).stands is is_copied
 
 
 def test_a_field_in_a_script_without_blanks_is_copied_too() -> None:
     source = "\u4e8c\u7532\u53cc\u80cd\u964d\u4f4e\u4e86\u6b7b\u4ea1\u7387\u3002"
-    assert gate.field("\u6b7b\u4ea1\u7387", source).stands
-    assert not gate.field("\u53d1\u75c5\u7387", source).stands
+    assert fields.field("\u6b7b\u4ea1\u7387", source).stands
+    assert not fields.field("\u53d1\u75c5\u7387", source).stands
 
 
 def test_a_cell_is_copied_from_its_sentence() -> None:
-    assert gate.cell("arm", "group IV", MORBIDITY, SURGERY).stands
+    assert fields.cell("arm", "group IV", MORBIDITY, SURGERY).stands
     for text, code in (("group V", "not_in_work"), ("group IV in 15", "number_missing")):
-        refusal = gate.cell("arm", text, MORBIDITY, SURGERY).refusal
+        refusal = fields.cell("arm", text, MORBIDITY, SURGERY).refusal
         assert refusal is not None
         assert refusal.code == code
-    refusal = gate.cell("arm", "group IV", MORBIDITY, GERMAN).refusal
+    refusal = fields.cell("arm", "group IV", MORBIDITY, GERMAN).refusal
     assert refusal is not None
     assert refusal.code == "other_work"
 
 
 def test_a_finding_is_copied_or_its_sentence_is_shown() -> None:
-    assert gate.finding("Morbidity was highest", [MORBIDITY]).stands
-    assert gate.finding("Morbidity was lowest", [MORBIDITY]).state == "ask"
+    assert fields.finding("Morbidity was highest", [MORBIDITY]).stands
+    assert fields.finding("Morbidity was lowest", [MORBIDITY]).state == "ask"
 
 
 def test_a_title_adds_nothing_and_a_heading_is_read_where_it_adds() -> None:
@@ -211,9 +212,9 @@ def test_a_yes_counts_with_the_sentences_of_the_cited_works_that_a_reader_names(
     assert gate.objection(claim, "yes", [SENKTE], "") is not None, "labels of a work that is not cited"
     assert gate.objection(claim, "yes", [STOPPED], "") is None
     assert gate.objection(claim, "partly", [STOPPED], "x") is not None
-    assert gate.carrying_quotes(claim, [STOPPED, SENKTE], DOCUMENTS) == (STOPPED,)
+    assert carrying_quotes(claim, [STOPPED, SENKTE], DOCUMENTS) == (STOPPED,)
     both = claim.replace(cites=("pmid:1", "pmid:2"))
-    assert gate.carrying_quotes(both, [SENKTE, STOPPED], DOCUMENTS) == (SENKTE, STOPPED)
+    assert carrying_quotes(both, [SENKTE, STOPPED], DOCUMENTS) == (SENKTE, STOPPED)
 
 
 def test_a_sentence_without_a_citation_stands_by_its_reader_alone() -> None:
@@ -226,10 +227,10 @@ def test_a_sentence_has_few_quotes_and_one_of_each_work_at_least() -> None:
     quotes = [f"In the group {n} of the trial {n + 20} patients had a fistula." for n in range(40, 60)]
     named = tuple(Support(evidence_id="pmid:1", quote=quote) for quote in quotes)
     claim = DraftClaim(text="In one group 75 patients had a fistula.", cites=("pmid:1",), state="ask")
-    assert gate.carrying_quotes(claim, named, DOCUMENTS) == named[: gate.MAX_QUOTES]
+    assert carrying_quotes(claim, named, DOCUMENTS) == named[:MAX_QUOTES]
     works = tuple(Support(evidence_id=f"pmid:{n}", quote=quote) for n, quote in enumerate(quotes))
     cites = tuple(support.evidence_id for support in works)
-    assert gate.carrying_quotes(claim.replace(cites=cites), works, DOCUMENTS) == works
+    assert carrying_quotes(claim.replace(cites=cites), works, DOCUMENTS) == works
 
 
 @pytest.mark.parametrize(
@@ -240,4 +241,4 @@ def test_a_field_of_a_candidate_is_in_the_words_of_a_work_and_not_in_such_as_beg
 ) -> None:
     text = "In neuropathy metformin inhibited mTOR."
     work = Evidence(evidence_id="pmid:9", source="", title="W", text=text)
-    assert gate.candidate_field(field, ("metformin",), [work]).stands is stands
+    assert fields.candidate_field(field, ("metformin",), [work]).stands is stands
