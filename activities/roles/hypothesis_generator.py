@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+from activities.candidates.passages import Passages
 from activities.candidates.reading import standing_of
 from activities.contracts.evidence import Evidence, Statement, Support
 from activities.contracts.judge import Hypotheses, HypothesisInput, MechanismHypothesis
@@ -11,7 +12,6 @@ from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import clamp, line, lines, resolve, supports
 from activities.roles.works import compose_works
 from activities.text.tokens import is_named
-from activities.verification.fields import candidate_field
 
 MAX_WORK_CHARS = 1_600
 """Characters of a work that are shown: the sentences nearest to the question."""
@@ -59,7 +59,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
 
     def grounded(text: str, max_chars: int) -> str:
         field = line(text, max_chars)
-        return field if candidate_field(field, (drug, generic), works).stands else ""
+        return field if passages.places_of(field) is not None else ""
 
     allowed = {name.casefold() for name in step.chosen}
     hypotheses: dict[str, MechanismHypothesis] = {}
@@ -77,6 +77,7 @@ def accept(step: HypothesisInput, prompt: Prompt, answer: HypothesesAnswer) -> A
         records = standing_of(drug, tuple(prompt.works.values())).quotes
         cites = {record.evidence_id for record in (*supporting, *contradicting, *safety, *records)}
         works = [item for item in prompt.works.values() if item.evidence_id in cites]
+        passages = Passages(works, drug, generic)
         hypotheses.setdefault(
             drug.casefold(),
             MechanismHypothesis(

@@ -1,4 +1,4 @@
-"""Fields that are copied from works: cells of the reader's table, fields of a judgement and of a candidate.
+"""Fields that are copied from works: cells of the reader's table, fields of a judgement.
 
 They have no second reader: what is not in words of its work does not stand.
 """
@@ -11,17 +11,11 @@ from activities.contracts.evidence import Evidence, Support
 from activities.text.language import language_of
 from activities.text.normal_form import normalise
 from activities.text.numbers import index_of, missing_numbers, read
-from activities.text.tokens import plain_words, terms
+from activities.text.tokens import plain_words
 from activities.verification.gate import ASK, STANDS, Decision, check_exact, refuse
 
 _PARTS = re.compile(r"\.\.\.|[\u2026;|]|\s/\s")
 """Between spans of a work that are copied into one field."""
-Passage = tuple[Evidence, str, frozenset[str]]
-"""A work, a passage of it, and the stems of its words of content."""
-_SENTENCE_END = re.compile(r"(?<=[.;!?])\s+")
-_LINK = re.compile(r"(?:(?<!\s)\s+)?(?:->|[;|\u2192])\s*")
-"""Between the links of a chain of effects."""
-_WORD = re.compile(r"[^\W_]+(?:-[^\W_]+)*")
 
 
 def cell(column: str, text: str, support: Support | None, document: Evidence) -> Decision:
@@ -81,39 +75,3 @@ def _row(text: str, language: str) -> str:
             pieces += ["%"] if number.percent else []
             at = number.start + len(number.text)
     return " ".join([*pieces, *plain_words(plain[at:])])
-
-
-# candidates
-
-
-def candidate_field(text: str, names: Sequence[str], works: Sequence[Evidence]) -> Decision:
-    """Decide on what is said of a candidate: each part in one passage of a work that is cited for it."""
-    is_said = bool(text) and place_of(text, passages_of(works), stems(" ".join(names))) is not None
-    return STANDS if is_said else refuse("not_in_work")
-
-
-def passages_of(works: Sequence[Evidence]) -> list[Passage]:
-    """Return the sentences of each work, each with the one after it, and its title and facts."""
-    return [(work, text, stems(text)) for work in works for text in _passages(work)]
-
-
-def place_of(text: str, passages: Sequence[Passage], name_stems: frozenset[str]) -> list[Passage] | None:
-    """Return the passages that say a field, one for each part of it; None where a part is said nowhere.
-
-    `name_stems`: those of the candidate's own names, which need no support."""
-    parts = [content for part in _LINK.split(text) if (content := stems(part) - name_stems)]
-    places = [next((passage for passage in passages if content <= passage[2]), None) for content in parts]
-    return None if None in places else [place for place in places if place is not None]
-
-
-def _passages(work: Evidence) -> list[str]:
-    parts = _SENTENCE_END.split(normalise(work.text))
-    pairs = [f"{text} {other}" for text, other in zip(parts, [*parts[1:], ""], strict=True)]
-    facts = [f"{name} {value}" for name, value in work.facts.items()]
-    return [*parts, *pairs, work.title, *facts, " ".join(facts)]
-
-
-def stems(text: str) -> frozenset[str]:
-    """Return the stems of a text's words of content; words with digits as they are."""
-    coded = (word.casefold() for word in _WORD.findall(normalise(text)) if any(map(str.isdigit, word)))
-    return frozenset((*terms(text), *coded))

@@ -12,6 +12,7 @@ from typing import cast, get_args
 
 from activities.candidates import reading
 from activities.candidates.fields import CODES, FIELDS, STOPPED_TRIALS
+from activities.candidates.passages import Passages
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import (
     Candidate,
@@ -47,7 +48,6 @@ from activities.report.strength import (
 )
 from activities.text.entities import entities_of_kind, names_drug, resolve
 from activities.text.normal_form import normalise
-from activities.verification.fields import passages_of, place_of, stems
 
 Said = Mapping[str, tuple[Evidence, str]]
 """A field's name, or an indication, -> the item and the passage in which it is said."""
@@ -169,8 +169,7 @@ def _with_checked_fields(
     candidate: Candidate, items: Sequence[Evidence]
 ) -> tuple[Candidate, tuple[str, ...], Said]:
     """Leave out fields that no item says; return also their names, and where others are said."""
-    passages = passages_of(items)
-    name_stems = stems(f"{candidate.name} {candidate.generic_name}")
+    passages = Passages(items, candidate.name, candidate.generic_name)
     update: dict[str, object] = {}
     empty_fields: list[str] = []
     basis: dict[str, tuple[Evidence, str]] = {}
@@ -178,18 +177,18 @@ def _with_checked_fields(
         text = getattr(candidate, name)
         if name == "regulatory_status" and text in CODES:
             continue  # a code follows from records, and the page is made from them again
-        found_in = place_of(text, passages, name_stems)
+        found_in = passages.places_of(text)
         if found_in is None:
             update[name] = ""
             empty_fields.append(name)
         elif text and found_in:
-            basis[name] = found_in[0][:2]
-    places = [(text, place_of(text, passages, name_stems)) for text in candidate.current_indications]
+            basis[name] = found_in[0]
+    places = [(text, passages.places_of(text)) for text in candidate.current_indications]
     indications = tuple(text for text, place in places if place is not None)
     if indications != candidate.current_indications:
         update["current_indications"] = indications
         empty_fields.append("current_indications")
-    basis |= {text: place[0][:2] for text, place in places if place}
+    basis |= {text: place[0] for text, place in places if place}
     return candidate.replace(**update), tuple(empty_fields), basis
 
 

@@ -231,14 +231,3 @@ def test_a_sentence_has_few_quotes_and_one_of_each_work_at_least() -> None:
     works = tuple(Support(evidence_id=f"pmid:{n}", quote=quote) for n, quote in enumerate(quotes))
     cites = tuple(support.evidence_id for support in works)
     assert carrying_quotes(claim.replace(cites=cites), works, DOCUMENTS) == works
-
-
-@pytest.mark.parametrize(
-    ("field", "stands"), [("inhibition of mTOR", True), ("Neuroprotection", False), ("20 mg", False)]
-)
-def test_a_field_of_a_candidate_is_in_the_words_of_a_work_and_not_in_such_as_begin_alike(
-    field: str, stands: bool
-) -> None:
-    text = "In neuropathy metformin inhibited mTOR."
-    work = Evidence(evidence_id="pmid:9", source="", title="W", text=text)
-    assert fields.candidate_field(field, ("metformin",), [work]).stands is stands
