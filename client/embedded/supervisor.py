@@ -86,6 +86,8 @@ class Supervisor:
         self._listeners: list[socket.socket] = []
         self._server = Child(self._logs / "server.log")
         self._server_note: dict[str, Any] = {}
+        self._unanswered = self._state / f"{Path(job['database']).name}.new"
+        """A file that is there until a server has answered with a new database."""
         self._worker: WorkerSlot | None = None
         self._reached = asyncio.Event()
         """Set while the server accepts connections."""
@@ -171,8 +173,21 @@ class Supervisor:
             "database": self._job["database"],
         }
 
+    def _prepare_database(self) -> None:
+        """Remove a database that no server has answered with: it has no runs, and may lack its tables.
+
+        A server that is killed while it makes them leaves a file that no later one can use. Raises OSError.
+        """
+        database = Path(self._job["database"])
+        if self._unanswered.exists():
+            for suffix in ("", "-wal", "-shm", "-journal"):
+                Path(f"{database}{suffix}").unlink(missing_ok=True)
+        elif not database.exists():
+            self._unanswered.touch(mode=0o600)
+
     def _start_server(self) -> None:
         """Raise OSError."""
+        self._prepare_database()
         note = self._server_note
         command = [*self._job["command"], "--ip", "127.0.0.1", "--port", str(note["port"])]
         if note["web_ui"]:
@@ -195,6 +210,7 @@ class Supervisor:
                 await asyncio.sleep(PROBE_SECONDS)
                 continue
             probe.close()
+            self._unanswered.unlink(missing_ok=True)  # before anybody can start a run
             self._reached.set()
             if self._private and not self._was_reached:
                 for listener in self._listeners:

@@ -33,7 +33,7 @@ from client.embedded.processes import (
 )
 from client.embedded.server import start_embedded, stop_embedded
 from client.failures import NoConnection
-from tests.client.harness import determinator, inside, living, processes_of, wait_until
+from tests.client.harness import begin, determinator, inside, living, processes_of, wait_until
 from tests.papers import QUESTION
 
 pytestmark = [pytest.mark.xdist_group("embedded"), pytest.mark.usefixtures("executed")]
@@ -237,6 +237,25 @@ async def test_a_full_disk_is_named_in_one_line(file_home: Path, monkeypatch: py
 def test_each_cold_start_waits_for_no_library_that_the_supervisor_does_not_use() -> None:
     code = "import sys, client.embedded.supervisor; print({'pydantic', 'temporalio'} & set(sys.modules))"
     assert subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True).stdout == b"set()\n"
+
+
+def test_a_server_that_is_killed_at_its_first_start_leaves_no_database_that_none_can_use(home: Path) -> None:
+    """It left a file without tables, and the home was called damaged from then on."""
+    starting = begin("up")
+    wait_until(lambda: list(home.glob("temporal-*.db")), every=0.001)
+    for pid in processes_of(home)["server"]:
+        os.kill(pid, signal.SIGKILL)
+    starting.communicate()
+    assert starting.returncode == 0
+    assert determinator("down").code == 0
+    (database,) = home.glob("temporal-*.db")
+    assert list((home / "state").glob("*.db.new")) == []
+    # killed with everything else before a table was made
+    for path in home.glob("temporal-*.db*"):
+        path.unlink()
+    database.touch()
+    (home / "state" / f"{database.name}.new").touch()
+    assert determinator("up").code == 0
 
 
 def test_a_supervisor_that_cannot_write_its_note_says_so(home: Path) -> None:
