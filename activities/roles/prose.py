@@ -20,6 +20,7 @@ from activities.contracts.evidence import CiteMark
 from activities.contracts.write import DraftClaim, SentenceKind
 from activities.report.formats.text import clean
 from activities.roles.validation import line
+from activities.text.layout import ENDS
 from activities.text.sentences import ORDINALS, ends_at_units
 
 MAX_COLUMNS = 8
@@ -43,13 +44,12 @@ _MARKS = re.compile(
 """Labels in square brackets, between them a sign or a short word of any language; `(E951)` is an additive."""
 _SEPARATORS = re.compile(r"[\s,;&]+")
 _LABEL = re.compile(r"([-\u2010-\u2015]?) ?E?(\d{1,3})", re.IGNORECASE)
-_STOP_BEFORE = re.compile(
-    r"(?<![.!?\u3002\uff01\uff1f])([.!?\u3002\uff01\uff1f]+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)"
-)
+_STOP = f"[{''.join(ENDS)}]"
+_STOP_BEFORE = re.compile(rf"(?<!{_STOP})({_STOP}+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)")
 GENERAL = "K"
 """The label of what a writer knows and no work says."""
 _EDGES = " \t,;:\u00b7|"
-_STATES = (".", "!", "\u3002", "\uff01")
+_STATES = (".", "!", "\u3002", "\uff01", "\u0964", "\u06d4")
 _CITES = re.compile(r"\s*[\ue000-\uf7ff]+\s*")
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,2}\.\s*$")
 """A number at the end of a part that is an ordinal in some languages: `bis zum 1.`."""
@@ -284,7 +284,7 @@ class _Reader:
 
     @staticmethod
     def _plain_lead(lead: str) -> str:
-        return clean(_MARK.sub("", lead)).rstrip(".: \u3002\uff1a")
+        return clean(_MARK.sub("", lead)).rstrip(".: \u3002\uff1a\u0964\u06d4")
 
     def claim(self, text: str, lead: str = "") -> ProseRow | None:
         """Make a sentence of a text in which characters stand for citations; None without any words."""
@@ -328,7 +328,7 @@ class _Reader:
                 else:
                     text += part
         lead, after = self.marked(bold).strip(), text.lstrip()
-        has_end = lead[-1:] in tuple(".:?!\u3002\uff1a\uff1f") or after[:1] in (":", "\uff1a")
+        has_end = lead[-1:] in (*ENDS, ":", "\uff1a") or after[:1] in (":", "\uff1a")
         if lead and has_end and after and len(lead.split()) <= MAX_LEAD_WORDS:
             return lead, self.marked(after.lstrip(": \uff1a"))
         return "", self.marked(bold + text)

@@ -26,8 +26,9 @@ _FIELD = re.compile(r"[ \t]*[\w.\"'-]+(?:[ \t]*[:=][ \t]+\S|:$)|[ \t]*\[[^\]]+\]
 _ROW = re.compile(r"[^:;\n]{1,60}: [^\n]+; [^:;\n]{1,60}: \S")
 """A row of a table whose cells stand behind their headings (`documents.tables`)."""
 _RULE = re.compile(r"[\s|:+=_-]+")
-_ENDS = (".", "!", "?", "\u3002", "\uff01", "\uff1f", "\u0964", "\u06d4", "\u061f")
-_STOPPED = (*_ENDS, ";", ",", "\uff1b", "\uff0c")
+ENDS = (".", "!", "?", "\u3002", "\uff01", "\uff1f", "\u0964", "\u06d4", "\u061f")
+"""Signs that end a sentence, those of Chinese, Hindi, Urdu and Arabic included."""
+_STOPPED = (*ENDS, ";", ",", "\uff1b", "\uff0c")
 _MARKED_HEADING = re.compile(
     r"[ \t]*(?:#{1,6}[ \t]+\S|(?:\*\*|__)(?:(?!\*\*|__|: )[^\n])+"
     rf"(?<![{''.join(_STOPPED)}])(?:\*\*|__)[ \t]*$)"
@@ -70,7 +71,7 @@ def units(text: str, heading: str = "") -> Iterator[Unit]:
             words = text[line]
             below = text[statements[place + 1]] if place + 1 < len(statements) else ""
             is_over = below and (_ITEM.match(below) or not _is_heading(below, ()))
-            has_ended = place == 0 or text.endswith(_ENDS, 0, statements[place - 1].stop)
+            has_ended = place == 0 or text.endswith(ENDS, 0, statements[place - 1].stop)
             if below and words.rstrip().endswith(":") and len(words) <= MAX_HEADING:
                 head = heading_text(words)
             elif _MARKED_HEADING.match(words) or (is_over and has_ended and _is_heading(words, (below,))):

@@ -18,6 +18,7 @@ from activities.contracts.identifiers import records_in
 from activities.contracts.write import DraftClaim, SentenceKind, SentenceState
 from activities.dates import ranges_apart
 from activities.text.language import ENGLISH, language_of_question
+from activities.text.layout import ENDS
 from activities.text.normal_form import normalise
 from activities.text.numbers import may_be_spelled, missing_code, missing_numbers, read
 from activities.text.quotability import LABEL
@@ -25,7 +26,7 @@ from activities.text.tokens import terms
 from activities.verification.computed import Computations
 
 C = TypeVar("C", bound=DraftClaim)
-FINAL_MARKS = (".", "!", "?", ")", '"', "'", "\u3002", "\uff01", "\uff1f")
+FINAL_MARKS = (*ENDS, ")", '"', "'")
 _EXPONENT = re.compile(r"(?<=[^\W\d_])[\u00b2\u00b3]")
 """An exponent of a unit or a statistic (`kg/m\u00b2`), which a plain text may write in another way."""
 _POWER = re.compile(r"(?<=\d)(?=[\u2070\u00b9\u00b2\u00b3\u2074-\u2079\u207b])")

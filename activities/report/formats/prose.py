@@ -15,7 +15,6 @@ from activities.messages import N_, _, plural
 from activities.report.formats.blocks import CLOSING
 from activities.report.formats.statements import STATUSES, sentence
 from activities.report.formats.text import (
-    ENDS,
     clean,
     escape_markdown,
     in_quotes,
@@ -25,6 +24,7 @@ from activities.report.formats.text import (
     with_citation,
 )
 from activities.report.schema import Reference, Report, ReportSection
+from activities.text.layout import ENDS
 
 NAME_ABSENT = "name_absent"
 """Code of the statement that the rarest name of the question occurs nowhere."""

@@ -11,6 +11,7 @@ from urllib.parse import quote, urlsplit
 
 from activities.contracts.evidence import Identifiers
 from activities.messages import _
+from activities.text.layout import ENDS
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")
 _EVERYWHERE = re.compile(
@@ -107,8 +108,6 @@ def in_quotes(text: str) -> str:
     return _("“{text}”").format(text=text)
 
 
-ENDS = tuple(".?!\u3002\uff01\uff1f\u0964\u061f\u06d4")
-"""Signs that end a sentence, those of Chinese, Hindi, Arabic and Urdu included."""
 _CLOSING_QUOTES = '"\u201c\u201d\u2019\u00bb\u00a0\u300d\u300f'
 """They may stand behind the sign that ends a sentence."""
 

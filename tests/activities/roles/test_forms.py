@@ -730,6 +730,24 @@ def test_a_stressed_sentence_cites_what_stands_behind_it(
     assert draft.answer[0].kind == ("background" if "[K]" in text else "finding")
 
 
+@pytest.mark.parametrize(
+    ("language", "sentence"),
+    [
+        ("hi", "सर्वेक्षण में शामिल श्रमिकों ने साथी की देखरेख को उपयोगी बताया।"),
+        ("zh", "调查的工人认为师徒结对有帮助。"),
+        ("ar", "هل يقلل نظام المرافقة من الحوادث؟"),
+        ("ur", "مزدوروں نے ساتھی کی نگرانی کو مفید بتایا۔"),  # noqa: RUF001
+    ],
+)
+def test_a_citation_behind_the_stop_of_any_script_is_of_the_sentence_before_it(
+    language: str, sentence: str
+) -> None:
+    """It was one of the next sentence, and the last sentence of a text cited nothing."""
+    step = STEP.replace(language=language, is_foreign=True)
+    draft, _ = written(f"{sentence} [E1] {sentence[5:].strip()} [E2]", step=step)
+    assert [claim.cites for claim in draft.claims] == [(BILL.evidence_id,), (LETTER.evidence_id,)]
+
+
 @pytest.mark.parametrize("mark", [":", "?"])
 def test_bold_words_that_go_on_are_no_sentence(mark: str) -> None:
     bold = f"For adults with mild asthma and a low count of eosinophils{mark}"
