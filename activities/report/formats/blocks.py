@@ -18,6 +18,10 @@ from activities.report.formats.text import clean, marker
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
 """Characters of the longest field up to which a column is narrow, and from which it holds sentences."""
+MAX_LINES = 8
+"""Lines over which a field of sentences is to go on paper; a column for more is no wider."""
+MANY_COLUMNS = 6
+"""Columns from which a table on paper is set small."""
 MAX_WORDS_AMONG = 0.25
 """Share of short words (`none`, `not due`) in a column of numbers."""
 CLOSING = (*",.;:!?)]\u2026", "\uff0c", "\u3002", "\uff1b", "\uff1a", "\u3001")
@@ -243,6 +247,11 @@ class Table:
     """It needs the long side of a sheet of paper."""
 
     @property
+    def small(self) -> bool:
+        """Whether paper has room for it in small print only."""
+        return len(self.head) >= MANY_COLUMNS
+
+    @property
     def columns(self) -> tuple[Column, ...]:
         """The kind of each column, by its longest field."""
         return tuple(_column([row[place].text for row in self.rows]) for place in range(len(self.head)))
@@ -253,7 +262,9 @@ class Table:
 
         def share(texts: Sequence[str]) -> int:
             longest_word = max((len(word) for text in texts for word in text.split()), default=0)
-            return max(longest_word + 1, min(LONG_CHARS, max(map(len, texts), default=0)) // 2)
+            longest = max(map(len, texts), default=0)
+            sentences = min(max(longest - LONG_CHARS, 0), MAX_LINES * LONG_CHARS)
+            return max(longest_word + 1, min(LONG_CHARS, longest) // 2 + sentences // MAX_LINES)
 
         fields = ([name, *(row[place].text for row in self.rows)] for place, name in enumerate(self.head))
         return tuple(map(share, fields))

@@ -27,8 +27,8 @@ LETTER_CM = 1
 LINK_COLOUR = "0B5F59"
 TWIP = 635
 """Units of a length in the unit in which a table has its widths."""
-SMALL_POINTS = 8
-"""Type size of tables and notes: ten columns have to fit a page."""
+TABLE_POINTS, SMALL_POINTS = 9, 8
+"""Type size of tables, and of those with so many columns that they fit a page in no other."""
 _STYLES = {"question": "Subtitle", "notice": "Intense Quote", "quote": "Quote"}
 
 
@@ -174,7 +174,7 @@ def _table(word: "Document", block: page.Table) -> None:
             _line(paragraph, tuple(map(_plain, text.parts)))
             paragraph.alignment = WD_ALIGN_PARAGRAPH.RIGHT if kind == "number" else None
             for run in paragraph.runs:
-                run.font.size = Pt(SMALL_POINTS)
+                run.font.size = Pt(SMALL_POINTS if block.small else TABLE_POINTS)
             paragraph.paragraph_format.space_after = Pt(0)
     _fit(word, table, block.shares)
     word.add_paragraph(style="Caption" if block.caption else None).add_run(block.caption).bold = False

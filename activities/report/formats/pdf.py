@@ -56,6 +56,6 @@ def _data(value: object) -> object:
         if isinstance(value, page.Run):
             values["url"] = sent_url(value.url)
         if isinstance(value, page.Table):
-            values |= {"shares": value.shares, "columns": value.columns}
+            values |= {"shares": value.shares, "columns": value.columns, "small": value.small}
         return {"is": type(value).__name__.lower()} | values
     return [_data(item) for item in value] if isinstance(value, tuple) else value

@@ -15,6 +15,7 @@ from activities.report.formats.prose import names_none, pieces, with_general_sig
 from activities.report.formats.statements import source_title
 from activities.report.formats.text import (
     authors_line,
+    capitalized,
     clean,
     identifier_links,
     in_quotes,
@@ -89,6 +90,7 @@ def entry_of(reference: Reference, marks: Sequence[str] = (), twins: Sequence[in
     if venue.replace("_", " ").startswith(f"{title}."):  # a file that has no title but its name
         title, venue = venue, ""
     kind = _(reference.design) if reference.evidence_type == "document" else ""
+    kind = kind if venue else capitalized(kind)
     place = with_full_stop(", ".join(filter(None, (venue, kind, date_of(reference)))))
     warnings, file = alerts(), file_of(reference)
     parts: list[page.Part] = [
