@@ -37,6 +37,7 @@ NotPooledReason = Literal[
     "no_event_in_either_group",
     "same_study",
     "same_cohort",
+    "same_trial",
     "only_one_study",
     "another_measure",
     "estimate_contradicts_counts",
@@ -78,7 +79,7 @@ class NotPooled(Frozen):
     effect: Effect
     reason: NotPooledReason
     same_as: str = ""
-    """The study that is pooled in its place, where both have the same participants, effect and interval."""
+    """The study that is pooled in its place: another report of the trial, or of the same participants."""
 
 
 UnreadReason = Literal[

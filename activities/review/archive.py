@@ -158,7 +158,7 @@ class Archive:
         report = ReviewReport(
             report=await self.put(step),
             at=step.at,
-            flow=flow(records, state, log),
+            flow=flow(records, state, log).replace(studies=findings.study_count if findings else 0),
             findings=await self.put(findings) if findings else "",
             notice=await self.put(notice) if notice else "",
             validation=validation(state),

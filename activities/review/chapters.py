@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from activities.analysis.meta_analysis import REASONS, plain_interval_text
-from activities.contracts.effects import MEASURE_NAMES
+from activities.contracts.effects import MEASURE_NAMES, NotPooled
 from activities.contracts.evidence import Support
 from activities.messages import N_, _, decimals, join_names, number
 from activities.report.formats import figures
@@ -163,9 +163,14 @@ def _results(findings: Findings) -> Iterator[Block]:
         yield from _pool(synthesis)
         yield _effects(synthesis, findings)
         yield from bullets(
-            _("{study} is not pooled: {why}.").format(study=row.effect.study, why=_(REASONS[row.reason]))
+            _("{study} is not pooled: {why}.").format(study=row.effect.study, why=_why_not_pooled(row))
             for row in synthesis.not_pooled
         )
+
+
+def _why_not_pooled(row: NotPooled) -> str:
+    reason = _(REASONS[row.reason])
+    return reason + (_(" as {study}, which is pooled").format(study=row.same_as) if row.same_as else "")
 
 
 def _pool(synthesis: Synthesis) -> Iterator[Block]:

@@ -27,6 +27,7 @@ from activities.contracts.errors import NotInstalled
 from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support, Work, fields_of
 from activities.messages import _
 from activities.report.formats.references import family_first
+from activities.report.independence import studies as studies_of
 from activities.report.schema import Reference
 from activities.report.strength import facts_of
 from activities.review.bias import BiasAssessment
@@ -48,22 +49,36 @@ if TYPE_CHECKING:
 
 
 class Study(Reference):
+    """An included work: a report of a study, which others may report as well (`study`)."""
+
     record: int
+    letter: str = ""
+    """`b` for the second of several with one name."""
 
     @classmethod
-    def of(cls, number: int, record: int, work: Evidence) -> "Study":
+    def of(cls, number: int, record: int, work: Evidence, study: int) -> "Study":
         fields = fields_of(Work, work) | {"authors": work.authors, "venue": work.venue}
-        return cls(number=number, record=record, **fields)
+        return cls(number=number, record=record, study=study, **fields)
 
     @property
     def label(self) -> str:
         """Name it as a reader does: `Doe 2020`, or its number where no author is known."""
         family = family_first(self.authors[0]).split(",")[0] if self.authors else ""
         return (
-            f"{family} {self.year or ''}".strip()
+            f"{family} {self.year or ''}{self.letter}".strip()
             if family
             else _("Study {number}").format(number=self.number)
         )
+
+
+def with_letters(studies: Sequence[Study]) -> list[Study]:
+    """Return the studies with a letter behind each name that several have: `Doe 2020a`, `Doe 2020b`."""
+    labels = [study.label for study in studies]
+    places = [labels[:place].count(label) for place, label in enumerate(labels)]
+    return [
+        study.replace(letter=chr(ord("a") + place)) if labels.count(study.label) > 1 and place < 26 else study
+        for study, place in zip(studies, places, strict=True)
+    ]
 
 
 class ExcludedText(Frozen):
@@ -75,6 +90,7 @@ class ExcludedText(Frozen):
 
 
 BY_COUNTS: frozenset[Measure] = frozenset({"OR", "RR", "RD"})
+NO_NUMBERS: Mapping[str, int] = {}
 
 
 class Synthesis(Frozen):
@@ -99,6 +115,11 @@ class Findings(Frozen):
     not_assessed: tuple[str, ...] = ()
     """Ids of studies that no tool was applied to."""
     syntheses: tuple[Synthesis, ...] = ()
+
+    @property
+    def study_count(self) -> int:
+        """Count the studies: several reports of one count once."""
+        return len({study.study or -study.number for study in self.studies})
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -131,10 +152,14 @@ async def findings_of(
         work.replace(evidence_type="randomized_trial") if work.evidence_id in trials else work
         for work in works
     ]
-    studies = [
-        Study.of(place, number, work)
-        for place, (number, work) in enumerate(zip(included, works, strict=True), 1)
-    ]
+    # the registration in an abstract is that of its own trial; a full text names those of others as well
+    study_numbers = studies_of([work.replace(text=work.text.partition("\n\n")[0]) for work in works])
+    studies = with_letters(
+        [
+            Study.of(place, number, work, study_numbers[work.evidence_id])
+            for place, (number, work) in enumerate(zip(included, works, strict=True), 1)
+        ]
+    )
     decisions = [decision for decision in log if decision.stage == "extraction"]
     settlements = [await archive.settlement(state, n, decisions) for n in included]
     rows = tuple(row[0] for row in settlements if row)
@@ -153,7 +178,7 @@ async def findings_of(
         bias=bias,
         not_assessed=tuple(study.evidence_id for study in studies if study.record in no_trials),
         syntheses=tuple(
-            synthesise(outcome, protocol.question, rows, names, facts)
+            synthesise(outcome, protocol.question, rows, names, facts, study_numbers)
             for outcome in (protocol.outcomes if rows else ())
         ),
     )
@@ -177,26 +202,40 @@ def synthesise(
     studies: Sequence[DecidedStudy],
     names: Mapping[str, str],
     facts: Mapping[str, WorkFacts],
+    study_numbers: Mapping[str, int] = NO_NUMBERS,
 ) -> Synthesis:
-    """Put the studies of an outcome together. `names`: what a reader calls each study."""
-    works: list[AppraisedWork] = []
+    """Put the studies of an outcome together. `names`: what a reader calls each study.
+
+    `study_numbers`: of works that report one study the first with an effect counts.
+    """
+    reports: dict[int | str, list[AppraisedWork]] = {}
     for study in studies:
         name = study.evidence_id
         effect = effect_of(study, outcome, names.get(name, name))
         direction_text = study.text(figure_id(outcome.id, "direction"))
         if effect is None and not direction_text:
             continue
-        works.append(_appraise(study, outcome, effect, direction_text, facts.get(name, WorkFacts())))
+        work = _appraise(study, outcome, effect, direction_text, facts.get(name, WorkFacts()))
+        reports.setdefault(study_numbers.get(name, name), []).append(work)
+    rows = [sorted(rows, key=lambda row: row.effect is None) for rows in reports.values()]
+    works = [first for first, *_others in rows]
     pool, not_pooled, not_installed = None, tuple[NotPooled, ...](), False
     if outcome.pool:
         try:
             pool, not_pooled = _largest_pool([work.effect for work in works if work.effect])
         except NotInstalled:
             not_installed = True
-    figure = None
+    figure, ids = None, tuple[str, ...]()
     if pool is not None:
         ids = tuple(row.effect.evidence_id for row in pool.rows)
         figure = PooledFigure(measure=pool.measure, result=pool.random, works=ids, i2=pool.i2)
+    pooled_names = {name: names.get(name, name) for name in ids}
+    twins = (
+        NotPooled(effect=twin.effect, reason="same_trial", same_as=pooled_names.get(first.evidence_id, ""))
+        for first, *others in rows
+        for twin in others
+        if twin.effect
+    )
     starts, concerns, certainty = certainty_of(works, pool)
     direction = by_effects_of(works, figure)
     return Synthesis(
@@ -214,7 +253,7 @@ def synthesise(
             pooled=figure,
         ),
         pool=pool,
-        not_pooled=not_pooled,
+        not_pooled=(*not_pooled, *twins),
         without_numbers=tuple(work.evidence_id for work in works if work.effect is None),
         not_installed=not_installed,
     )

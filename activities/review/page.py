@@ -186,7 +186,7 @@ def flow_boxes(review: PublishedReview) -> tuple[FlowBox, ...]:
             ((_("Assessed"), flow.assessed),),
             rows((excluded, flow.excluded_full_texts), *reasons, (undecided, flow.undecided)),
         ),
-        FlowBox(((_("Included"), flow.included),)),
+        FlowBox(((_("Included"), flow.included), *rows((_("Studies reported"), flow.studies)))),
     )
 
 

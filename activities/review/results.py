@@ -47,6 +47,9 @@ class Flow(Frozen):
     """Criterion -> full texts that were excluded by it."""
     undecided: int
     included: int
+    """Works, each the report of a study."""
+    studies: int = 0
+    """Studies that they report; 0 where no full text was read."""
 
     @property
     def identified_count(self) -> int:

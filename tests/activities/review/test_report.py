@@ -23,7 +23,7 @@ from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitatio
 from activities.review.decisions import Decision, Marks
 from activities.review.export import decisions_csv, export_files, records_ris, without_names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
-from activities.review.findings import ExcludedText, Findings, Study, synthesise
+from activities.review.findings import ExcludedText, Findings, Study, synthesise, with_letters
 from activities.review.page import document, flow_boxes, render
 from activities.review.page import limitations as of_the_review
 from activities.review.protocol import Amendment, Protocol, Screener
@@ -326,6 +326,15 @@ def test_the_interval_of_a_conclusion_stands_in_its_forest_plot() -> None:
     drawn = pool_panel(synthesis.pool)
     assert drawn
     assert {mark.label: mark.text for mark in drawn.marks}["Random effects"] == rows["Random effects"]
+
+
+def test_two_works_of_one_author_and_year_have_names_of_their_own_and_reports_count_as_studies() -> None:
+    first, second = STUDIES
+    twins = with_letters([first.replace(study=1), first.replace(number=2, study=1), second.replace(study=2)])
+    assert [study.label for study in twins] == ["Doe 2020a", "Doe 2020b", "Roe 2020"]
+    assert findings().replace(studies=tuple(twins)).study_count == 2
+    last = flow_boxes(published(report=REPORT.replace(flow=FLOW.replace(studies=1))))[-1]
+    assert last.rows == (("Included", 2), ("Studies reported", 1))
 
 
 def test_what_the_findings_cannot_vouch_for_is_said() -> None:

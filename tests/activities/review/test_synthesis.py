@@ -86,6 +86,23 @@ def test_an_outcome_is_pooled_and_graded() -> None:
     assert (synthesis.conclusion.group, synthesis.conclusion.comparator) == ("the drug", "placebo")
 
 
+def test_of_several_reports_of_one_trial_the_first_with_an_effect_counts() -> None:
+    rows = [
+        study(1, direction="lower"),
+        study(2, **COUNTS),
+        study(3, **{**COUNTS, "events": "12"}),
+        study(4, **{**COUNTS, "events": "9"}),
+    ]
+    names = {f"pmid:{number}": f"Doe {number}" for number in range(1, 5)}
+    numbers = {"pmid:1": 1, "pmid:2": 1, "pmid:3": 1, "pmid:4": 2}
+    synthesis = synthesise(DEATH, PROTOCOL.question, rows, names, {}, numbers)
+    assert synthesis.pool is not None
+    assert [row.effect.study for row in synthesis.pool.rows] == ["Doe 2", "Doe 4"]
+    assert [work.evidence_id for work in synthesis.conclusion.works] == ["pmid:2", "pmid:4"]
+    (twin,) = synthesis.not_pooled
+    assert (twin.effect.study, twin.reason, twin.same_as) == ("Doe 3", "same_trial", "Doe 2")
+
+
 def test_an_outcome_that_is_not_to_be_pooled_is_not() -> None:
     rows = [study(1, **COUNTS), study(2, **{**COUNTS, "events": "9"})]
     synthesis = synthesise(DEATH.replace(pool=False), PROTOCOL.question, rows, {}, {})
