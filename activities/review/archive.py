@@ -12,7 +12,15 @@ from pydantic_core import from_json
 from activities.contracts.evidence import Frozen
 from activities.evidence_store import EvidenceStore
 from activities.messages import in_language
-from activities.review.decisions import Decision, Stage, exclusions
+from activities.review.decisions import (
+    OPEN,
+    SCREENED,
+    Decision,
+    Marks,
+    ScreenedStage,
+    Stage,
+    exclusions,
+)
 from activities.review.extraction import (
     DecidedStudy,
     Extraction,
@@ -22,7 +30,7 @@ from activities.review.extraction import (
 from activities.review.findings import Findings
 from activities.review.protocol import Protocol
 from activities.review.records import Records
-from activities.review.results import Flow, ReviewReport, Validation
+from activities.review.results import Agreement, Flow, ReviewReport, Validation
 from activities.review.state import ReviewState
 from activities.review.steps import StateStep
 
@@ -162,6 +170,7 @@ class Archive:
             findings=await self.put(findings) if findings else "",
             notice=await self.put(notice) if notice else "",
             validation=validation(state),
+            agreement=tuple(filter(None, (agreement(stage, state.marks(stage)) for stage in SCREENED))),
         )
         await self.store.put_named(name_of(step.run_id), report.model_dump_json().encode())
         return report
@@ -215,6 +224,18 @@ def flow(records: Records, state: ReviewState, log: Sequence[Decision] = ()) -> 
         undecided=sum(mark in ("open", "conflict") for mark in text_states.values()),
         included=list(text_states.values()).count("included"),
     )
+
+
+def agreement(stage: ScreenedStage, marks: Marks) -> Agreement | None:
+    """Compare the letters of both screeners; None where they have no record in common."""
+    pairs = [pair for pair in zip(marks.first, marks.second, strict=True) if OPEN not in pair]
+    if not pairs:
+        return None
+    both, agreed = len(pairs), sum(first == second for first, second in pairs)
+    counts = [Counter(letters) for letters in zip(*pairs, strict=True)]
+    by_chance = sum(counts[0][letter] * counts[1][letter] for letter in counts[0]) / both**2
+    kappa = None if by_chance == 1 else (agreed / both - by_chance) / (1 - by_chance)
+    return Agreement(stage=stage, both=both, agreed=agreed, kappa=kappa)
 
 
 def validation(state: ReviewState) -> Validation | None:

@@ -4,7 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
-from activities.messages import N_, _, day, in_its_language, join_names, number, percent
+from activities.messages import N_, _, day, decimals, in_its_language, join_names, number, percent
 from activities.report.formats import figures, render_document
 from activities.report.formats.blocks import Block, Chapter, Document, Run, Text, bullets, table
 from activities.report.formats.conclusion_words import line
@@ -226,6 +226,17 @@ def _screening(review: PublishedReview) -> Iterator[Block]:
         head = (_("Screener"), _("Sensitivity"), _("Specificity"))
         if rows:  # a person who screens is not asked for what is labelled
             yield table(head, rows, _("Accuracy on the labelled records"))
+    agreements = [
+        (
+            *(_(STAGES[row.stage]), number(row.both)),
+            f"{number(row.agreed)} ({percent(row.agreed / row.both, 1)})",
+            decimals(f"{row.kappa:.2f}") if row.kappa is not None else "",
+        )
+        for row in review.report.agreement
+    ]
+    if agreements:
+        columns = (_("Stage"), _("Decided by both"), _("Agreed"), _("Cohen's kappa"))
+        yield table(columns, agreements, _("Agreement of the screeners before a person decided"))
     if course and course.all_drawn:
         yield paragraph(_("Of the random sample a person confirmed what both screeners included."))
     if course and course.mistaken:

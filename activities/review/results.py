@@ -1,6 +1,7 @@
 """The numbers that a review publishes: how well its screeners decide, and the flow of its records."""
 
 from activities.contracts.evidence import Frozen
+from activities.review.decisions import ScreenedStage
 
 
 class Share(Frozen):
@@ -25,6 +26,17 @@ class Validation(Frozen):
     labelled: int
     by: tuple[str, ...] = ()
     screeners: tuple[ScreenerAccuracy, ...] = ()
+
+
+class Agreement(Frozen):
+    """How often both screeners gave one answer at a stage, before a person decided."""
+
+    stage: ScreenedStage
+    both: int
+    """Records on which both have decided."""
+    agreed: int
+    kappa: float | None = None
+    """Cohen's; None where chance alone would have them agree on everything."""
 
 
 class Flow(Frozen):
@@ -85,3 +97,5 @@ class ReviewReport(Frozen):
     notice: str = ""
     """Key of the notice of conclusions that differ from those of the report before."""
     validation: Validation | None = None
+    agreement: tuple[Agreement, ...] = ()
+    """Of each stage at which both screeners have decided on records."""

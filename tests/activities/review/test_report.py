@@ -17,7 +17,7 @@ from activities.messages import CATALOGUES, in_language
 from activities.report.formats import WRITTEN, render_document
 from activities.report.formats.blocks import Table
 from activities.report.formats.figures import pool_blocks, pool_panel
-from activities.review.archive import PublishedReview, flow
+from activities.review.archive import PublishedReview, agreement, flow
 from activities.review.bias import SOURCE, BiasAssessment
 from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitations
 from activities.review.decisions import Decision, Marks
@@ -335,6 +335,22 @@ def test_two_works_of_one_author_and_year_have_names_of_their_own_and_reports_co
     assert findings().replace(studies=tuple(twins)).study_count == 2
     last = flow_boxes(published(report=REPORT.replace(flow=FLOW.replace(studies=1))))[-1]
     assert last.rows == (("Included", 2), ("Studies reported", 1))
+
+
+def test_the_agreement_of_the_screeners_is_that_before_a_person_decided() -> None:
+    marks = Marks(first="iiiieeeeu.", second="iiieeeeei.", labels="." * 10, words="....i...i.")
+    row = agreement("titles", marks)
+    assert row is not None
+    assert (row.both, row.agreed) == (9, 7)
+    assert row.kappa == pytest.approx((7 / 9 - 36 / 81) / (1 - 36 / 81))
+    assert (
+        "| titles and abstracts | 9 | 7 (77.8%) | 0.60 |"
+        in page(report=REPORT.replace(agreement=(row,))).decode()
+    )
+    alike = agreement("full_texts", Marks(first="ii", second="ii", labels="..", words=".."))
+    assert alike is not None
+    assert alike.kappa is None
+    assert agreement("titles", Marks.of(3)) is None
 
 
 def test_what_the_findings_cannot_vouch_for_is_said() -> None:
