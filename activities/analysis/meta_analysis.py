@@ -39,6 +39,7 @@ REASONS: Mapping[NotPooledReason, str] = {
     "same_study": N_("the same work already counts for this outcome"),
     "same_cohort": N_("the same participants, effect and interval"),
     "same_trial": N_("the same trial"),
+    "retracted": N_("it was retracted"),
     "only_one_study": N_("no other study has the same outcome and measure"),
     "another_measure": N_("more studies use another measure"),
     "estimate_contradicts_counts": N_("its estimate does not fit its events by group"),

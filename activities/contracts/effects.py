@@ -38,6 +38,7 @@ NotPooledReason = Literal[
     "same_study",
     "same_cohort",
     "same_trial",
+    "retracted",
     "only_one_study",
     "another_measure",
     "estimate_contradicts_counts",

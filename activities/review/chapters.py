@@ -23,13 +23,14 @@ from activities.report.formats.blocks import (
     trim,
 )
 from activities.report.formats.conclusion_words import differs, direction_words, line, reasons
+from activities.report.formats.references import STANDINGS, WARNING_STANDINGS
 from activities.report.formats.references import entry_of as listed_work
 from activities.report.formats.text import clean
 from activities.report.strength import TYPE_NAMES
 from activities.review.archive import PublishedReview
 from activities.review.bias import ANSWER_NAMES, DOMAINS, JUDGEMENT_NAMES, QUESTIONS, SOURCE, BiasAssessment
 from activities.review.extraction import AGREED, Value
-from activities.review.findings import ExcludedText, Findings, Synthesis
+from activities.review.findings import ExcludedText, Findings, Study, Synthesis
 from activities.review.protocol import Protocol
 
 EFFECT = N_("Effect (95% interval)")
@@ -99,7 +100,11 @@ def study_chapters(findings: Findings, protocol: Protocol) -> Iterator[Chapter]:
 
 def references(findings: Findings) -> Iterator[Block]:
     if findings.studies:
-        yield References(tuple(map(listed_work, findings.studies)))
+        yield References(tuple(listed_work(study, _warnings(study)) for study in findings.studies))
+
+
+def _warnings(study: Study) -> list[str]:
+    return [_(STANDINGS[study.standing])] if study.standing in WARNING_STANDINGS else []
 
 
 def limitations(findings: Findings, protocol: Protocol) -> list[str]:
@@ -114,6 +119,14 @@ def limitations(findings: Findings, protocol: Protocol) -> list[str]:
         (
             len(findings.not_assessed),
             _("Studies without a tool for the risk of bias: {count}; RoB 2 is for randomised trials."),
+        ),
+        (
+            sum(study.standing == "retracted" for study in findings.studies),
+            _("Included works that were retracted: {count}; no model reads them, and they are in no result."),
+        ),
+        (
+            sum(study.standing == "unknown" for study in findings.studies),
+            _("Included works on which no source says whether they were retracted: {count}."),
         ),
         (findings.studies and protocol.bias == "none", _("The risk of bias was not assessed.")),
         (
@@ -212,7 +225,7 @@ def _studies(findings: Findings) -> Iterator[Block]:
         cells = [values.get(field.id) for field in general]
         rows.append(
             (
-                cell(f"[{study.number}] {study.label}"),
+                cell(" ".join((f"[{study.number}] {study.label}", *_warnings(study)))),
                 cell(_(TYPE_NAMES[study.evidence_type])),
                 *(_quoting_cell(value.text, value.support, findings) if value else Cell() for value in cells),
             )

@@ -6,7 +6,7 @@ certainty and their reasons are computed as for every report (`activities.analys
 shown beside them and lowers nothing by itself, which is for people to weigh.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
 from activities.analysis import figures
@@ -168,6 +168,7 @@ async def findings_of(
     grounds = exclusions(state.decisions_in_force(log), [rule.id for rule in protocol.criteria])
     names = {study.evidence_id: study.label for study in studies}
     facts = {work.evidence_id: facts_of(work, None) for work in works}
+    retracted = {study.evidence_id for study in studies if study.standing == "retracted"}
     no_trials = {n for n, outcome in state.units("bias") if state.assessment(n, outcome) == NOT_A_TRIAL}
     return Findings(
         studies=tuple(studies),
@@ -178,7 +179,7 @@ async def findings_of(
         bias=bias,
         not_assessed=tuple(study.evidence_id for study in studies if study.record in no_trials),
         syntheses=tuple(
-            synthesise(outcome, protocol.question, rows, names, facts, study_numbers)
+            synthesise(outcome, protocol.question, rows, names, facts, study_numbers, retracted)
             for outcome in (protocol.outcomes if rows else ())
         ),
     )
@@ -203,17 +204,23 @@ def synthesise(
     names: Mapping[str, str],
     facts: Mapping[str, WorkFacts],
     study_numbers: Mapping[str, int] = NO_NUMBERS,
+    retracted: Collection[str] = (),
 ) -> Synthesis:
     """Put the studies of an outcome together. `names`: what a reader calls each study.
 
     `study_numbers`: of works that report one study the first with an effect counts.
+    `retracted`: works that count nowhere.
     """
     reports: dict[int | str, list[AppraisedWork]] = {}
+    withdrawn: list[NotPooled] = []
     for study in studies:
         name = study.evidence_id
         effect = effect_of(study, outcome, names.get(name, name))
         direction_text = study.text(figure_id(outcome.id, "direction"))
         if effect is None and not direction_text:
+            continue
+        if name in retracted:
+            withdrawn += [NotPooled(effect=effect, reason="retracted")] if effect else []
             continue
         work = _appraise(study, outcome, effect, direction_text, facts.get(name, WorkFacts()))
         reports.setdefault(study_numbers.get(name, name), []).append(work)
@@ -253,7 +260,7 @@ def synthesise(
             pooled=figure,
         ),
         pool=pool,
-        not_pooled=(*not_pooled, *twins),
+        not_pooled=(*not_pooled, *twins, *withdrawn),
         without_numbers=tuple(work.evidence_id for work in works if work.effect is None),
         not_installed=not_installed,
     )

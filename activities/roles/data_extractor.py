@@ -16,7 +16,7 @@ from activities.review.steps import ExtractDataInput
 from activities.roles.fields import Loose, Text, limits
 from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_full_text
 from activities.roles.prompt import listing
-from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.role import Accepted, Prompt, RoleSpec, are_retracted
 from activities.roles.validation import line, one_of
 from activities.text.numbers import figure_of, index_of, missing_numbers
 from activities.verification.fields import are_spans
@@ -107,7 +107,7 @@ def _spec(role: Role, does: str) -> RoleSpec[ExtractDataInput, DataAnswer, Extra
         accept,
         fallback,
         reads=True,
-        idle=lambda step, documents: not (step.fields and documents),
+        idle=lambda step, documents: not step.fields or are_retracted(documents),
     )
 
 

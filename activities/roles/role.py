@@ -90,11 +90,16 @@ class RoleSpec(Generic[Step, Answer, Output]):
     def is_idle(self, step: Step, documents: Sequence[Evidence]) -> bool:
         """Tell whether `fallback` answers since there is nothing to ask a model.
 
-        That is so by default where no work is left to be read; retracted ones are not shown.
+        That is so by default where no work is left to be read.
         """
         if self.idle is not None:
             return self.idle(step, documents)
-        return self.reads and all(document.standing == "retracted" for document in documents)
+        return self.reads and are_retracted(documents)
+
+
+def are_retracted(documents: Sequence[Evidence]) -> bool:
+    """Tell whether no work is left to be read: retracted ones are not shown."""
+    return all(document.standing == "retracted" for document in documents)
 
 
 AnySpec = RoleSpec[Any, Any, Any]

@@ -146,5 +146,4 @@ FULL_TEXT_SCREENER = RoleSpec(
     accept_full_text,
     lambda *_: ScreenedBatch(),
     reads=True,
-    idle=lambda _, documents: not documents,
 )

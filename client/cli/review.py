@@ -196,10 +196,12 @@ def lines_of_task(task: "Task") -> Iterator[tuple[int, str]]:
     """Yield the lines of a task, each with its indentation."""
     stage = "" if task.stage == "titles" else " (full text)"
     name = f"{task.id}  " if task.kind == "text" else ""
-    yield 0, f"{task.record}  {name}{task.title}{f': {task.outcome}' if task.outcome else stage}"
+    title = f"{task.title} {task.warning}".rstrip()
+    yield 0, f"{task.record}  {name}{title}{f': {task.outcome}' if task.outcome else stage}"
     for decision in task.decisions:
         ground = f" ({decision.criterion})" if decision.criterion else ""
-        yield 4, f"{decision.by}: {decision.verdict}{ground} {' / '.join(decision.words)}".rstrip()
+        words = " / ".join(decision.words) or decision.reason
+        yield 4, f"{decision.by}: {decision.verdict}{ground} {words}".rstrip()
     if task.kind == "field":
         for field in task.fields:
             yield 2, f"{field.id}: {field.label}"

@@ -115,7 +115,7 @@ def show_record(task: Task) -> None:
     waits_for = f", {count_of(task.left, 'record')} left" if task.left else ""
     say(f"\n[{task.record}] {task.request}{waits_for}")
     print_text(plain(work.title))
-    facts = [", ".join(work.authors[:3]), work.venue or "", str(work.year or "")]
+    facts = [task.warning, ", ".join(work.authors[:3]), work.venue or "", str(work.year or "")]
     say(plain("; ".join(filter(None, facts))))
     if NO_ABSTRACT in work.facts and task.stage == "titles":
         say("No abstract.")
@@ -123,7 +123,7 @@ def show_record(task: Task) -> None:
         for line in work.text.splitlines():
             print_text(plain(line))
     for decision in task.decisions:
-        words = plain(" / ".join(decision.words))
+        words = plain(" / ".join(decision.words) or decision.reason)
         say(f"  {plain(decision.by)}: {decision.verdict} {decision.criterion} {words}")
 
 

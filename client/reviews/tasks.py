@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from pydantic import Field, computed_field
 
-from activities.contracts.evidence import Evidence, Frozen
+from activities.contracts.evidence import Evidence, Frozen, Standing
 from activities.review.archive import Archive
 from activities.review.bias import FIELDS
 from activities.review.decisions import Decision, ScreenedStage
@@ -36,6 +36,8 @@ class Task(Frozen):
     """Of the work, by which files of full texts are named."""
     title: str
     work: Evidence = Field(exclude=True)
+    standing: Standing = "unknown"
+    """`retracted` or under `concern`: a person is told before they decide."""
     decisions: tuple[Decision, ...] = ()
     """On a conflict: those of both screeners."""
     outcome: str = ""
@@ -50,6 +52,11 @@ class Task(Frozen):
     @computed_field
     def text(self) -> str:
         return self.work.text if self.kind in DECIDED_BY_TEXT else ""
+
+    @property
+    def warning(self) -> str:
+        """The notice that calls the work into question; empty for none."""
+        return {"retracted": "RETRACTED", "concern": "EXPRESSION OF CONCERN"}.get(self.standing, "")
 
     @property
     def request(self) -> str:
@@ -86,6 +93,7 @@ async def task_of(
         id=ref.evidence_id,
         title=ref.title,
         work=await archive.store.get(ref),
+        standing=ref.standing,
         decisions=tuple(row for row in decisions if of_screeners == (row.record, row.stage, row.part)),
         outcome=about if kind == "bias" else "",
         fields=fields,

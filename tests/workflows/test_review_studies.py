@@ -342,6 +342,20 @@ async def test_a_full_text_that_is_replaced_or_comes_late_is_read_anew(desk: Des
     assert (await review.published()).report.flow.included == 5
 
 
+async def test_a_retracted_work_goes_to_a_person_who_is_told(desk: Desk, tmp_path: Path) -> None:
+    works = [a_trial(0).replace(standing="retracted"), a_trial(3)]
+    review = await desk.begin(PROTOCOL, "full_texts", works=works)
+    assert [task.warning for task in await review.tasks()] == ["RETRACTED", ""]
+    write_texts(tmp_path / "texts", range(TRIALS))
+    await review.provide(tmp_path / "texts", by="Ada")
+    await desk.until(review, lambda progress: progress.gate == "decisions")
+    (task,) = await review.tasks()
+    assert (task.record, task.kind, task.warning) == (0, "conflict", "RETRACTED")
+    assert {row.reason for row in task.decisions} == {"the work was retracted, and no model reads it"}
+    tools = (await review.view()).tools.values()
+    assert [(row.screener, row.calls) for row in tools if row.stage == "full_texts"] == [("m1", 1), ("m2", 1)]
+
+
 async def test_a_later_search_screens_and_reads_only_what_is_new(desk: Desk, tmp_path: Path) -> None:
     desk.found = [a_trial(number) for number in range(2)]
     review = await reported(desk, tmp_path / "texts", SEARCHED.replace(living=Living(every_days=30)), 2)

@@ -33,6 +33,7 @@ CALLS_AT_ONCE = 8
 MAX_UNANSWERED = 3
 """Calls after which a record that a model does not decide on goes to a person."""
 NO_ANSWER = "the model gave no usable decision on it"
+RETRACTED = "the work was retracted, and no model reads it"
 NO_BUDGET = "the budget of its stage is used up"
 GATES: Mapping[Stage, ReviewGate] = {
     "titles": "decisions",
@@ -179,7 +180,8 @@ class Reading:
         for number in [number for number, letter in letters.items() if letter == OPEN]:
             key = f"{stage}/{place}/{number}"
             state.unanswered[key] = state.unanswered.get(key, 0) + 1
-            if state.unanswered[key] >= MAX_UNANSWERED:
+            is_retracted = step.text is not None and step.text.standing == "retracted"
+            if is_retracted or state.unanswered[key] >= MAX_UNANSWERED:
                 letters[number] = "u"
                 state.pending.append(
                     Decision(
@@ -187,10 +189,10 @@ class Reading:
                         stage=stage,
                         by=step.reader,
                         verdict="unsure",
-                        reason=NO_ANSWER,
+                        reason=RETRACTED if is_retracted else NO_ANSWER,
                         at=self.pace.timestamp(),
                         protocol=state.version,
-                        model=answer.model,
+                        model=step.model.model,
                     )
                 )
         state.mark(stage, state.marks(stage).with_screener(place, letters))
@@ -229,6 +231,9 @@ class Reading:
         # who read may be no screener any more, and what was read no text of the review
         if "screeners" not in state.touched and not is_replaced:
             self._take_in(step, answer)
+        state.changes += 1
+        if not answer.prompt:  # no model was asked: what there is was retracted
+            return ""
         decisions = len(answer.letters) - answer.letters.count(OPEN) if answer.letters else len(step.numbers)
         name = f"{step.stage}/{step.reader}/{answer.model}/{answer.prompt}"
         tool = state.tools.get(name) or ToolUse(
@@ -238,7 +243,6 @@ class Reading:
             calls=tool.calls + 1, decisions=tool.decisions + decisions, usage=tool.usage + answer.usage
         )
         state.spent[step.stage] = state.spent.get(step.stage, 0) + (answer.usage.cost_microusd or 0)
-        state.changes += 1
         return ""
 
 

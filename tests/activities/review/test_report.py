@@ -353,6 +353,16 @@ def test_the_agreement_of_the_screeners_is_that_before_a_person_decided() -> Non
     assert agreement("titles", Marks.of(3)) is None
 
 
+def test_a_retracted_work_is_marked_wherever_it_is_listed() -> None:
+    studies = (STUDIES[0].replace(standing="retracted"), STUDIES[1].replace(standing="none"))
+    text = page(findings=findings().replace(studies=studies)).decode()
+    assert "\\[1\\] Doe 2020 RETRACTED |" in text
+    assert "| \\[2\\] Roe 2020 |" in text
+    assert text.split("## References")[1].count("RETRACTED") == 1
+    assert "Included works that were retracted: 1" in text
+    assert "no source says whether" not in text
+
+
 def test_what_the_findings_cannot_vouch_for_is_said() -> None:
     text = " ".join(limitations(findings(), PROTOCOL))
     for part in ("Full texts not retrieved: 1", "tool for the risk of bias: 1", "stands beside it"):

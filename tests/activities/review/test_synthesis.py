@@ -103,6 +103,15 @@ def test_of_several_reports_of_one_trial_the_first_with_an_effect_counts() -> No
     assert (twin.effect.study, twin.reason, twin.same_as) == ("Doe 3", "same_trial", "Doe 2")
 
 
+def test_a_retracted_study_is_in_no_result() -> None:
+    rows = [study(number, **{**COUNTS, "events": str(number)}) for number in (7, 8, 9)]
+    synthesis = synthesise(DEATH, PROTOCOL.question, rows, {}, {}, retracted={"pmid:8"})
+    assert synthesis.pool is not None
+    assert [row.effect.evidence_id for row in synthesis.pool.rows] == ["pmid:7", "pmid:9"]
+    assert [work.evidence_id for work in synthesis.conclusion.works] == ["pmid:7", "pmid:9"]
+    assert [(row.effect.evidence_id, row.reason) for row in synthesis.not_pooled] == [("pmid:8", "retracted")]
+
+
 def test_an_outcome_that_is_not_to_be_pooled_is_not() -> None:
     rows = [study(1, **COUNTS), study(2, **{**COUNTS, "events": "9"})]
     synthesis = synthesise(DEATH.replace(pool=False), PROTOCOL.question, rows, {}, {})
