@@ -15,7 +15,17 @@ from importlib import resources
 from itertools import pairwise, takewhile
 from statistics import median_low
 
-from activities.documents.pdf_layout import COLONS, LARGER, STOP, Block, Kind, Line, blocks_of, gutters_of
+from activities.documents.pdf_layout import (
+    COLONS,
+    LARGER,
+    STOP,
+    Block,
+    Kind,
+    Line,
+    blocks_of,
+    gutters_of,
+    is_row_below,
+)
 from activities.documents.pdf_page import HYPHEN, Page, Run, rows_of
 from activities.documents.pdf_parts import mark_parts
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidy
@@ -377,7 +387,8 @@ def _continues(before: Block, block: Block) -> bool:
     """Tell whether a block goes on with a paragraph that was parted by a formula, a column or a page."""
     if block.kind is not Kind.PROSE or not block.first.is_like(before.last):
         return False
-    if before.last.has_gap and block.first.has_gap:
+    is_row = block.first.has_gap and (before.last.has_gap or before.last.text.endswith(COLONS))
+    if is_row or is_row_below(before.last, block.first):
         return False
     words = block.first.text.lstrip("(\u201c\"'")
     if words[:1].islower() or before.last.text.endswith((HYPHEN, "-")):

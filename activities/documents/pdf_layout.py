@@ -30,6 +30,8 @@ LARGER = 1.12
 """How much larger than the text a heading is printed."""
 SMALL, AXIS = 0.85, 8.0
 """How much smaller than text the names of axes are printed, and how many of their heights below a figure."""
+MIXED = 0.3
+"""Share of the height of letters by which those of several fonts in one sentence differ."""
 NOTE = 0.93
 """How much smaller than the text a note at the foot of a page is printed."""
 _NAMES = {
@@ -98,10 +100,10 @@ class Line:
         self.has_gap = any(b.left - a.right > WIDE_GAP * self.size for a, b in pairwise(runs))
         """Its runs stand apart as cells do."""
 
-    def is_like(self, other: "Line") -> bool:
-        """Tell whether its letters are as large as another's; those of fixed width differ in height."""
-        is_mixed = max(self.fixed, other.fixed) > 0.15
-        return abs(self.size - other.size) <= (0.3 if is_mixed else 0.08) * max(self.size, other.size)
+    def is_like(self, other: "Line", share: float = 0.08) -> bool:
+        """Tell whether its letters are as large as another's but for a share of their height."""
+        is_mixed = max(self.fixed, other.fixed) > 0.15  # those of fixed width differ in height
+        return abs(self.size - other.size) <= (MIXED if is_mixed else share) * max(self.size, other.size)
 
 
 @dataclass(slots=True)
@@ -254,7 +256,8 @@ def _line_blocks(lines: Sequence[Line], body: float) -> Iterator[Block]:
         return
     right = sorted(line.right for line in lines)[-max(1, len(lines) // 5) :][0]
     gaps = [above.base - line.base for above, line in pairwise(lines) if abs(above.size - line.size) < 0.5]
-    pitch = median(gaps) if len(gaps) > 1 else 1.2 * body
+    # a page of a list has more space between its items than between their lines
+    pitch = sorted(gaps)[len(gaps) * 3 // 10] if len(gaps) > 1 else 1.2 * body
     pitch = min(max(pitch, 0.9 * body), 2.4 * body)
     left = min(line.left for line in lines)
     kinds = [_kind_of(line, body, left) for line in lines]
@@ -397,7 +400,8 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         return is_apart or abs(line.size - above.size) > 0.5 or line.text[:1].isdigit()
     if kind in (Kind.CODE, Kind.CONTENTS, Kind.FORMULA):
         return kind is not Kind.CONTENTS and step > 2.2 * pitch
-    if is_apart or is_last or not line.is_like(above):
+    goes_on = line.text[:1].islower() and not is_stopped and above.right > right - 2 * line.size
+    if is_apart or is_last or not (line.is_like(above) or (goes_on and line.is_like(above, MIXED))):
         return True
     is_item = _ITEM.match(block.first.text)
     indent = (line.left - above.left) / line.size
@@ -412,18 +416,27 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     if (
         (_ITEM.match(line.text) and (is_item or _has_ended(above, right)))
         or (above.has_gap and line.has_gap)  # rows of cells
+        or is_row_below(above, line)
         or (_FIELD.match(above.text) and _FIELD.match(line.text))
         or (_NOTE_MARK.match(line.text) and _NOTE_MARK.match(block.first.text))
     ):
         return True
-    if line.text[:1].islower():
-        return False
     if above.has_gap != line.has_gap and above.right < right - 3 * line.size:
         return line.has_gap or line.left < above.runs[-1].left - line.size  # or goes on with the last cell
+    if line.text[:1].islower():
+        return False
     if step > 1.15 * pitch and is_stopped and above.right < right - line.size:
         return True
     # a line of few words over longer ones
     return fits and (is_stopped or (above.right < line.right - 3 * line.size and above.text[-1:].isalpha()))
+
+
+def is_row_below(above: Line, line: Line) -> bool:
+    """Tell whether a term stands beside what it means, which begins where that of the line above does."""
+    if len(line.runs) < 2:
+        return False
+    second = above.runs[1] if len(above.runs) > 1 else above.runs[0]
+    return abs(line.runs[1].left - second.left) < 1 and line.left < second.left - line.size
 
 
 def _has_ended(line: Line, right: float) -> bool:

@@ -202,3 +202,29 @@ def test_a_program_between_paragraphs_stands_where_it_is_shown() -> None:
         program,
         "or the name of the pier:",
     ]
+
+
+def test_terms_close_to_what_they_mean_are_rows_where_all_of_this_begins_at_one_place() -> None:
+    terms = [
+        ("size", "the length of a boat"),
+        ("pier and key", "where it lies"),
+        ("fee of it", "what it costs"),
+    ]
+    content = lines("The keeper of the harbour counts these of each boat that lies in it at night:")
+    for n, (term, meaning) in enumerate(terms):
+        content += at(60, 688 - 12 * n, term) + at(129, 688 - 12 * n, meaning)
+    assert drawn(content).split("\n\n")[1:] == [f"{term} {meaning}" for term, meaning in terms]
+
+
+def test_items_of_one_line_are_paragraphs_where_more_space_parts_them() -> None:
+    items = ("The keeper counts all boats that lie in the harbour", "Boats of others pay", "The key is lost")
+    content = lines("Nobody may moor here at night, and nobody has the key of the", "harbour.", top=740)
+    content += lines("It is closed for all of the summer, and boats lie elsewhere, in the", "bay.", top=712)
+    content += lines(*items, step=18, top=680)
+    assert drawn(content).split("\n\n")[-3:] == list(items)
+
+
+def test_a_sentence_goes_on_in_letters_of_another_font() -> None:
+    content = lines("The boats that lie in the harbour at night and those that sail as all the")
+    content += at(50, 688, "laws of the harbour say are counted by its keeper in the way of old.", size=9)
+    assert drawn(content).count("\n\n") == 0
