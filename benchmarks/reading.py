@@ -32,11 +32,15 @@ _TOKEN = re.compile(rf"[{_UNSPACED}]|[^\W_{_UNSPACED}]+")
 _COUNTED = re.compile(rf"[{_UNSPACED}]|[^\W\d_]{{3,}}|\d{{2,}}")
 """A word, a character that is written without blanks, or a number; poppler and PDFium part the symbols of
 formulas in their own ways."""
+_DOTLESS = re.compile("\u0131(?=[\u0300-\u036f])")
+"""A letter under an accent of TeX."""
 _PARTED = re.compile(r"[^\W_]+(?=[-\u2010\u00ad]\s)|(?<![^\W_])[^\W\d_a-z](?= [^\W\d_a-z]{2})")
 """The first part of a word that is parted at the end of a line, or behind its large letter in small ones."""
 _TEX_LIGATURES = {0x1B: "ff", 0x1C: "fi", 0x1D: "fl", 0x1E: "ffi", 0x1F: "ffl"}
 """What poppler leaves as control characters where a font of TeX does not name its ligatures."""
-_STOPPED = re.compile(r"[.!?:;\u3002\uff01\uff1f]\W*$")
+_STOPPED = re.compile(r"[.!?:;\u3002\uff01\uff0e\uff1f]\W*$")
+_HEADING = re.compile(r"(?![a-z])\S+(?: \S+){0,6}")
+"""A line of few words that begins as no sentence goes on; below one a name in small letters may begin."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +92,7 @@ def _match_parts(words: Counter[str], parts: Counter[str], are_one: Callable[[st
 
 
 def _plain(text: str) -> str:
-    text = text.replace("\u0131\u0301", "\u00ed")  # an accent of TeX on its letter without a dot
+    text = _DOTLESS.sub("i", text)
     return unicodedata.normalize("NFKC", _RAISED.sub(r" \1 ", text))
 
 
@@ -110,7 +114,12 @@ def cut_statements(text: Text) -> tuple[int, list[str]]:
     for quote in prose:
         start = text.text.find(quote)
         before, after = text.text[:start], text.text[start + len(quote) :]
-        begins_inside = quote[:1].islower() and before.endswith("\n\n") and not _STOPPED.search(before[-20:])
+        begins_inside = (
+            quote[:1].islower()
+            and before.endswith("\n\n")
+            and not _STOPPED.search(before[-20:])
+            and not _HEADING.fullmatch(before.strip().rpartition("\n\n")[2])
+        )
         goes_on = re.match(r"\W*\n\n[a-z]", after) and not _STOPPED.search(quote)
         if goes_on and any(row in after.lstrip().partition("\n\n")[0] for row in rows):
             continue  # a table stands in between
