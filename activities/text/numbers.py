@@ -94,6 +94,8 @@ _HAN = re.compile(
     rf"(?:\u70b9(?P<fraction>[{_HAN_DIGITS}]++)(?![\u5341\u5206\u523b]))?(?P<hour>[\u70b9\u65f6\u5206])?"
 )
 """A number in Chinese characters; `\u5343\u4e07` alone is as often another word."""
+_TENTHS = "\u6210\u5272"
+"""Signs of Chinese and Japanese behind a number of tenths: seven of them are 70 %."""
 _GLUED = {"k": 1_000, "K": 1_000, "M": 1_000_000}
 _SCALE = re.compile(r"\s?([^\W\d_](?:[\w ]{0,20}\w)?)")
 _COMPACT = re.compile(r"(0+) ?([^.]+)\.?")
@@ -363,10 +365,13 @@ def _number(match: re.Match[str], text: str, decimal: str, language: str) -> Num
             scale, surface, end = scales[prefix], text[match.start() : place], place
     if language in ORDINALS and (day := _DAY_AND_MONTH.match(text, match.start())):
         readings.append((Decimal(day[1]),))
+    is_tenths = text.startswith((*_TENTHS,), match.end("digits"))
+    if is_tenths:
+        readings.append((readings[0][0] * 10,))
     if scale > 1:
         readings += [(reading[0] * scale,) for reading in readings if len(reading) == 1]
     percent: bool | None = bool(match["percent"]) or text.endswith("\u767e\u5206\u4e4b", 0, match.start())
-    if not percent and (readings[0][0] % 1 or _TO_PERCENT.match(text, match.end())):
+    if not percent and (is_tenths or readings[0][0] % 1 or _TO_PERCENT.match(text, match.end())):
         percent = None
     role: Role = "figure"
     before = text[max(0, match.start() - 12) : match.start()]
@@ -486,7 +491,8 @@ def _han_number(match: re.Match[str]) -> Number:
     may_be_name = len(match["whole"]) == 2 and digit >= MAX_COUNT
     is_rank = match["order"] or match["hour"] or number <= 1 or may_be_name
     role: Role = "ordinal" if is_rank else "figure"
-    return Number(match[0], *match.span(), ((number,),), bool(match["percent"]) or None, role)
+    tenths = [(number * 10,)] if match.string.startswith((*_TENTHS,), match.end()) else []
+    return Number(match[0], *match.span(), ((number,), *tenths), bool(match["percent"]) or None, role)
 
 
 def _han_digits(text: str) -> list[int]:

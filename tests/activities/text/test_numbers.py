@@ -174,6 +174,10 @@ def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool)
         ("Cost\u00f3 3 mil millones.", "La obra cost\u00f3 3.000.000.000 euros.", ""),
         ("\u4e0b\u964d\u4e86\u767e\u5206\u4e4b\u4e09\u5341", "\u4e0b\u964d\u4e8630%", ""),
         ("\u4e0b\u964d\u4e8630%", "\u4e0b\u964d\u4e86\u767e\u5206\u4e4b\u4e09\u5341", ""),
+        ("\u4e0b\u964d\u4e8670%", "\u4e0b\u964d\u4e86\u4e03\u6210", ""),
+        ("\u4e0b\u964d\u4e8670%", "7\u5272\u6e1b\u5c11\u3057\u305f", ""),
+        ("\u4e0b\u964d\u4e86\u4e03\u6210", "\u4e0b\u964d\u4e8670%", ""),
+        ("\u4e0b\u964d\u4e8660%", "\u4e0b\u964d\u4e86\u4e03\u6210", "60%"),
         (
             "\u4e0b\u964d\u4e86\u767e\u5206\u4e4b\u5341\u4e09",
             "\u4e0b\u964d\u4e8630%",
