@@ -58,6 +58,8 @@ _UNIT = re.compile(
 Its number has at most three digits: `In 1995 L. Smith` names somebody."""
 _GLUED = re.compile(r"(?<=[\w)\]][a-z)\]])\.(?=[A-Z][a-z]{2})")
 """A stop with a sentence right behind it."""
+_WIDE_STOP = re.compile(r"\u3002(?=\d)")
+"""A wide stop before a number, which the library takes for one sentence with it."""
 _NOTED = re.compile(r"(?<=[a-z]{4}\.)(?<!para\.)(?<!sect\.)\d{1,3}(?:[,\u2013-]\d{1,3})*(?=\s+[A-Z])")
 """The number of a note or reference right behind a stop: `lowered mortality.12 However`."""
 _INITIAL = re.compile(r"\W*[^\W\d_]\.\s*")
@@ -257,7 +259,7 @@ def _ends(text: str, language: str) -> Iterator[tuple[int, int]]:
             yield start, start + mark.end() + first[1]
             yield from ((start + mark.end() + begin, start + mark.end() + last) for begin, last in rest)
         else:
-            stops = (stop.end() for stops in (_GLUED, _NOTED) for stop in stops.finditer(piece))
+            stops = (stop.end() for stops in (_GLUED, _WIDE_STOP, _NOTED) for stop in stops.finditer(piece))
             inner = {*stops, *ends_at_units(piece)}
             yield from pairwise([start, *(start + place for place in sorted(inner)), end])
 

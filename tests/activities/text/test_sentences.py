@@ -44,6 +44,8 @@ def test_the_wide_point_of_a_number_ends_no_sentence_and_a_wide_stop_does() -> N
         stop,
         number,
     ]
+    dated = "2024\u5e743\u6708\u91c7\u96c6\u4e86\u4e1c\u533a\u7684\u6c34\u6837\u3002"
+    assert [sentence.quote for sentence in split("x", dated * 2, language="zh")] == [dated, dated]
 
 
 @pytest.mark.parametrize(
