@@ -46,14 +46,14 @@ LEVELS = frozenset(map(Decimal, ("80", "90", "95", "97.5", "98", "99", "99.9")))
 
 _L = "A-Za-z\u00b5\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 """Letters of scripts with blanks between words: in the others a letter beside a digit makes no name."""
-_MONTH, _YEAR, _DAY = rf"[{_L}]{{3,12}}\.?", r"(?:1[5-9]|20)\d\d", r"(?:0?[1-9]|[12]\d|3[01])"
+_MONTH, _YEAR, _DAY = r"[^\W\d_]{3,12}\.?", r"(?:1[5-9]|20)\d\d", r"(?:0?[1-9]|[12]\d|3[01])"
 _MARK = re.compile(r"\[\d{1,3}\]")
 _DATE = re.compile(
     rf"(?<![\d.])(?:\d{{4}}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?Z?)?|\d{{4}}/\d{{1,2}}/\d{{1,2}}"
     rf"|{_DAY}\.\s?{_DAY}\.\s?(?:\d{{4}}|\d\d)|{_DAY}/{_DAY}/(?:\d{{4}}|\d\d)|{_DAY}-{_DAY}-\d{{4}}"
-    r"|\d{4}\s?\u5e74(?:\s?\d{1,2}\s?\u6708)?(?:\s?\d{1,2}\s?\u65e5)?"
+    r"|\d{4}\s?[\u5e74\ub144](?:\s?\d{1,2}\s?[\u6708\uc6d4])?(?:\s?\d{1,2}\s?[\u65e5\uc77c])?"
     rf"|{_DAY}(?:\.|\u00ba|[a-z]{{2}})?\s(?:de\s|of\s)?{_MONTH},?\s(?:de\s)?{_YEAR}"
-    rf"|(?<![{_L}]){_MONTH}\s{_DAY}(?:st|nd|rd|th)?,\s{_YEAR}"
+    rf"|(?<![^\W\d_]){_MONTH}\s{_DAY}(?:st|nd|rd|th)?,\s{_YEAR}"
     rf"|{_YEAR}[-/]\d\d)(?![\d/]|-\d|\.\d)"
 )
 _DAY_AND_MONTH = re.compile(r"(\d{1,2})\.(?:0?[1-9]|1[0-2])\.(?!\d)")

@@ -156,6 +156,16 @@ def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool)
         ("from 3 May 2024 to 5 April 2025", "3 patients; 5 April 2025", "3 May 2024"),
         ("Am 28. Juni 2012 kam der Sturm.", "On 28 May 2012 it came.", "28. Juni 2012"),
         ("Am 28. Mai 2012 kam der Sturm.", "On 28 May 2012 it came.", ""),
+        (
+            "\u0641\u064a 18 \u0623\u0628\u0631\u064a\u0644 2024",
+            (
+                "\u0639\u064f\u0642\u062f \u0627\u0644\u0627\u062c\u062a\u0645\u0627\u0639 "
+                "18 \u0645\u0627\u0631\u0633 2024"
+            ),
+            "18 \u0623\u0628\u0631\u064a\u0644 2024",
+        ),
+        ("2024\ub144 9\uc6d4 1\uc77c", "2024-09-01", ""),
+        ("2024\ub144 9\uc6d4 1\uc77c", "2024-08-01", "2024\ub144 9\uc6d4 1\uc77c"),
         ("Die Miete ist bis zum 31.3. zu zahlen.", "The rent is due by 31 March.", ""),
         ("Die Miete ist bis zum 30.3. zu zahlen.", "The rent is due by 31 March.", "30.3"),
         ("El tama\u00f1o promedio del hogar era de 30.7.", "El hogar: 3,07; 30 casas", "30.7"),
