@@ -42,12 +42,12 @@ for (const letter of document.querySelectorAll("blockquote.letter")) {
   });
   letter.before(button);
 }
-const close = (inside) => {
+const closeQuotes = (inside) => {
   for (const one of document.querySelectorAll("details[name=quote][open]")) if (!one.contains(inside)) one.open = false;
 };
 document.addEventListener("click", (event) => {
-  close(event.target);
+  closeQuotes(event.target);
   // words that were just selected are to be copied, and open nothing
   if (event.target.closest(".opens>summary") && !getSelection().isCollapsed) event.preventDefault();
 });
-document.addEventListener("keydown", (event) => { if (event.key === "Escape") close(null); });
+document.addEventListener("keydown", (event) => { if (event.key === "Escape") closeQuotes(null); });
