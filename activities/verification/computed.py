@@ -95,6 +95,8 @@ _LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|(?!\d[\d.,]{0,18}\s:)[^:=()]{1,20}:(
 """The label of a figure, or words in front of a computation; `43 : 120` is a quotient."""
 _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
+_REFERENCE = re.compile(r"\bF\d{1,3}\b")
+"""What another expression gives, by its label: `4.6 * (1 - F9)`."""
 _FRACTION = re.compile(r"(?<!\d\d)(?<=\d)\u2044")
 """The line of a fraction of one character (`\u2154`), which no whole number stands before."""
 _PART = re.compile(r"(?<=\w{3})teln?\b")
@@ -185,7 +187,8 @@ class Expression:
 
 def without_label(line: str) -> str:
     """Return a computation without the label of the figure that it gives, or other words in front of it."""
-    return _LABEL.sub("", line.strip(), count=1)
+    label = _LABEL.match(line := line.strip())
+    return line[label.end() if label else 0 :]
 
 
 def operands_of(line: str) -> list[str]:
@@ -247,6 +250,15 @@ class Result:
         pairs = [pair for pair in pairwise(figures(text)) if number in pair] if self.values[1:] else []
         return bool(self.readings(number)) or any(all(map(is_end, pair, self.values[1:])) for pair in pairs)
 
+    @property
+    def printed(self) -> str:
+        """It without an interval, as another expression has it."""
+        return (
+            str(self.value)
+            if isinstance(self.value, date)
+            else _format(self, None, ENGLISH).partition(" (")[0]
+        )
+
     def row(self, operand: Operand) -> str:
         """Return the expression with what it gives, as a number prints it or should have."""
         if isinstance(operand, Date) or isinstance(self.value, date):
@@ -306,12 +318,25 @@ class Computations:
         self._no_spans = self._stated - spans - WHOLES
         self._no_months = (self._stated | spans) - months
         self._stated |= spans | months
-        self._waiting = [*map(Expression, dict.fromkeys((*lines, *periods)))]
-        # what an expression gives may be a number or a date of others
+        waiting = [*dict.fromkeys((*lines, *periods))]
+        while waiting:
+            filled = [*map(self._with_results, waiting)]
+            ready = [line for line in filled if not _REFERENCE.search(without_label(line))]
+            self._evaluate([*map(Expression, ready or filled)])
+            waiting = [line for line in filled if line not in ready] if ready else []
+
+    def _evaluate(self, waiting: list[Expression]) -> None:
+        """Evaluate expressions, of which what one gives may be a number or a date of others."""
         for constants in (WHOLES, FACTORS):
-            while results := [result for e in self._waiting for result in self._results(e, constants)]:
+            while results := [result for e in waiting for result in self._results(e, constants)]:
                 self.results += results
-                self._waiting = [e for e in self._waiting if all(result.of is not e for result in results)]
+                waiting = [e for e in waiting if all(result.of is not e for result in results)]
+
+    def _with_results(self, line: str) -> str:
+        """Return an expression with what the labels of others in it give, as these are printed."""
+        text = without_label(line)
+        values = {result.of.label: result.printed for result in reversed(self.results)}
+        return line.strip().removesuffix(text) + _REFERENCE.sub(lambda m: values.get(m[0], m[0]), text)
 
     def of(self, text: str, works: Sequence[str]) -> Computed:
         """Return the computations by which numbers of a text follow that `works` do not state.

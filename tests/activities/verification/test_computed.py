@@ -8,6 +8,21 @@ import pytest
 from activities.verification.computed import Computations, Computed
 
 
+def test_an_expression_has_what_others_give_by_their_labels() -> None:
+    shown = (
+        "F3: 30 * (1 - F2)",
+        "F4: F3 / 2 + F9",
+        "F2: risk_ratio(30, 50, 26, 50)",
+        "F1: 2025-02-24 + 14",
+        "F5: F1 + 14",
+    )
+    works = ("30 of 50 and 26 of 50 within 14 days of 2025-02-24.",)
+    computations = Computations(shown, works, works)
+    assert computations.fill("{F3}, {F4}, {F5}", "en") == "-4.5, {F4}, 24 March 2025"
+    rows = computations.of("It was 4.5 fewer.", works).rows
+    assert rows == ("risk_ratio(30, 50, 26, 50) = 1.15 (0.81 to 1.64)", "30 * (1 - 1.15) = -4.5")
+
+
 def computed_from(
     text: str, shown: Sequence[str], sources: Sequence[str], works: Sequence[str], results: Sequence[str] = ()
 ) -> Computed:
