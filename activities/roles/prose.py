@@ -312,9 +312,9 @@ class _Reader:
         bold, text, depth = "", "", 0
         may_lead = True
         for child in token.children or ():
-            if child.type == "strong_open":
+            if child.type in ("strong_open", "em_open"):
                 depth += 1
-            elif child.type == "strong_close":
+            elif child.type in ("strong_close", "em_close"):
                 depth -= 1
                 may_lead = False
             else:

@@ -235,6 +235,13 @@ def test_an_item_is_read_with_its_lead() -> None:
     assert dated.state == "refused", "a date that its work does not have"
 
 
+def test_words_that_lean_lead_as_bold_ones_do() -> None:
+    (item,) = written("- *At night.* The plumber came [E1].")[0].claims
+    assert (item.lead, item.body) == ("At night", "The plumber came.")
+    (name,) = written("*Escherichia coli* was in the pipe [E1].")[0].claims
+    assert (name.lead, name.body) == ("", "Escherichia coli was in the pipe.")
+
+
 def test_a_heading_stands_in_words_of_the_question_and_is_read_otherwise() -> None:
     first = "It is claimed [E1]."
     blocks = [table(CALL, heading=words) for words in ("The plumber", "The landlord is wrong")]
