@@ -300,13 +300,17 @@ def _stating_figures(
 ) -> tuple[Support, ...]:
     """Return the quotes that state a figure of a sentence that cites nothing.
 
-    None for one that others print with their works, or of one digit, which stands in many by chance."""
+    None for one that others print with their works, that is computed, or of one digit, which stands in many
+    by chance."""
+    computed_values = {
+        value for row in sentence.computed for number in figures(row) for value in number.values
+    }
     values = {
         value
         for number in figures(sentence.text)
         if number.percent or sum(map(str.isdigit, number.text)) != 1
         for value in number.values
-    }.difference(cited_values)
+    }.difference(cited_values, computed_values)
     return tuple(s for s in support if any(values & number.values for number in figures(s.quote)))
 
 

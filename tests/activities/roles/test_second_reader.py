@@ -32,3 +32,20 @@ def test_a_work_that_a_sentence_cites_and_its_reader_names_carries_it() -> None:
     (verdict,) = verifier.accept(step, prompt, answer).output.verdicts
     assert verdict.problem is None
     assert [support.evidence_id for support in verdict.support] == ["pmid:1", "pmid:2"]
+
+
+def test_a_computed_figure_is_of_no_work_that_prints_it_by_chance() -> None:
+    text = "The risk ratio is 0.66, and without the largest trial 0.72."
+    rows = (
+        "risk_ratio(20, 303, 30, 303) = 0.66 (0.39 to 1.14)",
+        "risk_ratio(18, 250, 25, 250) = 0.72 (0.40 to 1.28)",
+    )
+    claim = DraftClaim(id="s1.1", text=text, computed=rows, state="ask")
+    step = VerifyInput(run_id="r", question="Cover?", profile=load_profile("general"), sentences=(claim,))
+    trial = STRATEGY.replace(text="Three infections occurred in one group and five in the other (p = 0.72).")
+    prompt = verifier.render(step, (trial,), 20_000)
+    (label,) = prompt.claims
+    verdicts = [{"claim": label, "supported": "yes", "sentences": [*prompt.sentences]}]
+    answer = VerdictsAnswer.model_validate({"verdicts": verdicts})
+    (verdict,) = verifier.accept(step, prompt, answer).output.verdicts
+    assert (verdict.problem, verdict.support) == (None, ())
