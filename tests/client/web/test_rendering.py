@@ -20,6 +20,7 @@ from client.web.frame import MAX_CHARS, STATIC, Frame, drafts_of, parts_of, rend
 from client.web.home import Home, word_of
 from client.web.reading import MAX_TURNS, Talking
 from client.web.running import LINES, Live, phase_line, steps_of
+from client.web.server import file_of
 from tests.activities.report.rendered import page_of
 from tests.activities.report.wide import RICH
 from tests.activities.report.written import PASSAGES, STEP, WORKS
@@ -186,6 +187,14 @@ def test_the_page_styles_nothing_of_a_report_but_what_it_means_to() -> None:
     report = page_of(render(RICH, "html").decode())
     classes = {name for element in report.xpath("//*[@class]") for name in element.get("class").split()}
     assert styled & classes == {"claim", "contents", "frame", "references"}
+
+
+def test_the_scripts_of_page_and_report_share_no_name() -> None:
+    """They are one file on the page, where a name that is declared twice stops all of it."""
+    code = file_of("script.js")[0].decode()
+    names = re.findall(r"^(?:const|let|function|class) (\w+)", code, re.MULTILINE)
+    assert names
+    assert sorted(names) == sorted(set(names))
 
 
 def talking(home: Path) -> Talking:
