@@ -184,10 +184,13 @@ class NumberIndex(NamedTuple):
     """Its dates that have a day, a month and a year."""
 
     def has(self, value: Decimal, number: Number | None = None) -> bool:
-        """Tell whether a value (of a number) stands in the text, or another one that is rounded to it."""
+        """Tell whether a value (of a number) stands in the text, or another one that is rounded to it.
+
+        What may be a year is no other one rounded."""
         values = self.scaled if number and number.is_scaled else self.values
         values = self.percents if number and number.percent else values
-        return value in values or any(rounds(other, value) for other in values)
+        is_year = number is not None and number.is_year
+        return value in values or (not is_year and any(rounds(other, value) for other in values))
 
 
 def rounds(exact: Decimal, value: Decimal) -> bool:

@@ -172,6 +172,8 @@ def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool)
         ("between 2019/20 and 2021/22", "from 2019/2020 to 2021/2022", ""),
         ("between 2018/19 and 2021/22", "from 2019/2020 to 2021/2022", "2018/19"),
         ("in 2021", "in 2020", "2021"),
+        ("in 2020", "in 2022", "2020"),
+        ("2,020 patients", "2,022 patients", ""),
         ("at 15:30", "at 14:30", ""),
         ("at 19:30", "in the evening", ""),
         ("Es kostet 2,5 Millionen Euro.", "Es kostet 2.500.000 Euro.", ""),
