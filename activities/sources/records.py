@@ -35,6 +35,7 @@ from activities.contracts.identifiers import (
 )
 from activities.documents.markup import plain
 from activities.logs import log
+from activities.messages import count_of
 from activities.retractions.rules import standing_of
 from activities.settings import Settings
 from activities.sources.base import Exchange
@@ -244,7 +245,7 @@ def read_records(
         else:
             records.append(_without_markup(record).replace(provenance=(provenance,)))
     if reasons["unreadable"] and reasons["unreadable"] == reasons.total() and not records:
-        raise Malformed(f"{source} sent {reasons.total()} records, none of which can be read")
+        raise Malformed(f"{source} sent {count_of(reasons.total(), 'record')} and none that can be read")
     if (missing := expected - len(records) - reasons.total()) > 0:
         reasons["not returned"] = missing
     summary = ", ".join(f"{count} {reason}" for reason, count in reasons.items() if count)

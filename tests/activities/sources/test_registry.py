@@ -177,6 +177,15 @@ async def test_a_record_that_a_function_cannot_make_is_told_in_plain_words() -> 
         await anext(broken.exchanges(Query(text="q")))
 
 
+async def test_the_only_record_of_a_source_that_cannot_be_read_is_told_as_one() -> None:
+    @source(name="broken", covers="x")
+    async def broken(query: str) -> list[Evidence]:
+        return [record(title=query, text="\ud800")]
+
+    with pytest.raises(Malformed, match="broken sent 1 record and none that can be read"):
+        await anext(broken.exchanges(Query(text="q")))
+
+
 async def test_a_function_may_ask_with_the_shared_connections(
     server: ReplayServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
