@@ -41,9 +41,8 @@ MIN_SAME_HEADING = 85
 NOTHING_FOUND = N_("No evidence was found that could be cited here.")
 WHOLE = (
     "Write the whole report: `# ` with a title of at most ten words, in words of the question; the answer, "
-    "without a heading; the rest under `## ` headings. Of two that say the same a reader prefers "
-    "the shorter: the length that was asked for (a page is 600 words), else 1,000 to 1,800 words, 2,600 for "
-    "a dispute with its account and a letter."
+    "without a heading; the rest under `## ` headings. It has the length that was asked for (a page is 600 "
+    "words), else the one that the question needs; of two that say the same a reader prefers the shorter."
 )
 ONE_SECTION = (
     "You write one section of a report whose other sections are written apart: first its answer in one or "

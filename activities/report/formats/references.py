@@ -87,6 +87,8 @@ def entry_of(reference: Reference, marks: Sequence[str] = (), twins: Sequence[in
     """Write a reference; `marks`: its badges but those that all references share."""
     links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
     title, venue = clean(reference.title), clean(reference.venue or "")
+    if is_paper(reference) and reference.date_from != "header":  # its first line is seldom what it is called
+        title = venue
     if venue.replace("_", " ").startswith(f"{title}."):  # a file that has no title but its name
         title, venue = venue, ""
     kind = _(reference.design) if reference.evidence_type == "document" else ""
@@ -110,9 +112,10 @@ def entry_of(reference: Reference, marks: Sequence[str] = (), twins: Sequence[in
 def date_of(reference: Reference) -> str:
     """Write the date of a document, else the year of a work; empty where neither is known.
 
-    The first date in a table is that of a row.
+    The first date in a letter, a bill or minutes is its own; in another paper it may be any.
     """
-    if reference.date_from == "text" and reference.design == "table":
+    is_own = reference.design in BEGIN_WITH_DATE or reference.design not in KIND_NAMES.values()
+    if reference.date_from == "text" and not is_own:
         return ""
     return day(clean(reference.date)) or str(reference.year or "")
 
@@ -129,6 +132,10 @@ def local_url(reference: Reference) -> str | None:
     if reference.source != "library" or not re.match(r"file:///(?!/)", url):
         return None
     return quote(url, safe=":/%-._~") if url.isprintable() else None
+
+
+BEGIN_WITH_DATE = frozenset(KIND_NAMES[kind] for kind in ("letter", "mail", "bill", "receipt", "minutes"))
+"""The papers that begin with their date."""
 
 
 def is_paper(reference: Reference) -> bool:
