@@ -143,15 +143,18 @@ class _Page:
         answer = self._answer()
         title = _("Answer") if report.answer or self.concludes else _("Summary")
         body = [Chapter("answer", title, tuple(answer), "answer"), *self._body()]
-        body += [Chapter("rests", _(RESTS), tuple(self._rests()), "folded"), *self._checked()]
-        numbers = {quote.number for quote in quotes_in(tuple(body))} if report.length == "brief" else None
+        rests = Chapter("rests", _(RESTS), tuple(self._rests()), "folded")
+        body += self._checked()
+        quoting = (*body, rests)
+        numbers = {quote.number for quote in quotes_in(quoting)} if report.length == "brief" else None
         reference_blocks, note = refs.blocks(report, numbers), general_note(report.sentences())
         kind: ChapterKind = "folded" if report.length == "full" else "screen"
         chapters = (
             *body,
             Chapter("references", _("References"), (*reference_blocks, *_text(note, "note"))),
+            rests,
             Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded"),
-            Chapter("quotes", _(QUOTES), tuple(self._quotes(body)), "folded"),
+            Chapter("quotes", _(QUOTES), tuple(self._quotes(quoting)), "folded"),
             Chapter("made", _("How this report was made"), tuple(self._made()), kind),
         )
         return Document(

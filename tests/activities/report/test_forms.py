@@ -109,9 +109,9 @@ def test_a_letter_is_printed_as_it_is_sent_with_what_it_rests_on_below_it(name: 
     assert "[" not in letter
     assert all(quote.quote in text for quote in (ON_INFECTION, ON_PNEUMONIA))
     sources = "Sources, sentence by sentence"
-    order = ("Point gamma", "Sentences left out of the text", sources, "References")
+    order = ("Point gamma", "Sentences left out of the text", "References", sources)
     assert [text.rindex(part) for part in order] == sorted(map(text.rindex, order))
-    below = text[text.rindex(sources) : text.rindex("References")]
+    below = text[text.rindex(sources) :].partition("Quotes behind the sentences")[0]
     assert "Infections were rarer." in below
     assert "Dear colleagues" not in below, "it rests on nothing"
     if name == "html":
@@ -170,7 +170,7 @@ def test_papers_of_the_user_are_cited_behind_the_paragraph_and_each_sentence_bel
     text = words_of(report)
     assert f"{SAID.text} {other.text} [1, 2]" in text
     assert "| Appendectomy | 4% | 11% |" in text
-    below = text.partition("Sources, sentence by sentence")[2].partition("References")[0]
+    below = text.partition("Sources, sentence by sentence")[2].partition("Quotes behind")[0]
     assert all(f"\u201c{name}\u201d [1]" in below for name in (SAID.text, "Appendectomy"))
     page = page_of(render(report, "html"))
     assert page.xpath(f"//details[summary='{SAID.text}']//mark/text()") == [INFECTION]
