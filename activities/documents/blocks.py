@@ -96,6 +96,8 @@ def render(
             return
         if name in ("br", "break"):
             pieces.append("\n")
+        elif name == "mtd":  # a cell of a matrix
+            pieces.append(f" {render(element, skip).strip()}")
         elif name in ("sup", "sub"):
             pieces.append(script(render(element, skip, labels, as_is=as_is), name))
         elif name in _FORMULA_PARTS:

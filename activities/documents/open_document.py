@@ -48,6 +48,11 @@ def read_odt(data: bytes) -> Text:
         root = (
             etree.fromstring(archive.read("meta.xml"), XML) if "meta.xml" in archive.namelist() else content
         )
+        for element in content.iter("{*}object"):
+            part = f"{_attributes(element).get('href', '').removeprefix('./')}/content.xml"
+            formula = etree.fromstring(archive.read(part), XML) if part in archive.namelist() else None
+            if formula is not None and local_name(formula.tag) == "math":
+                element.text = f" {text_of(formula)} "
     styles = {"Title": "h1"}
     """Names of styles -> the elements of HTML that their words would stand in."""
     for style in content.iter("{*}style"):

@@ -86,10 +86,11 @@ def saved(save: Callable[[io.BytesIO], object]) -> bytes:
     return data.getvalue()
 
 
-def writer(body: str, styles: str = "") -> Text:
-    """Read an OpenDocument text with this body."""
-    names = ("office", "text", "table", "style", "fo")
+def writer(body: str, styles: str = "", formula: str = "") -> Text:
+    """Read an OpenDocument text with this body and one formula."""
+    names = ("office", "text", "table", "style", "fo", "draw")
     declared = " ".join(f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"' for name in names)
+    declared += ' xmlns:xlink="http://www.w3.org/1999/xlink"'
     source = (
         f"<office:document-content {declared}><office:automatic-styles>{styles}</office:automatic-styles>"
         f"<office:body><office:text>{body}</office:text></office:body></office:document-content>"
@@ -97,7 +98,17 @@ def writer(body: str, styles: str = "") -> Text:
     made = io.BytesIO()
     with zipfile.ZipFile(made, "w") as archive:
         archive.writestr("content.xml", source)
+        archive.writestr("Object 1/content.xml", formula)
     return read_odt(made.getvalue())
+
+
+def test_a_formula_of_writer_stands_in_its_sentence() -> None:
+    matrix = "".join(f"<mtr><mtd><mi>{a}</mi></mtd><mtd><mn>{b}</mn></mtd></mtr>" for a, b in ("x1", "y2"))
+    formula = f"""<math xmlns="http://www.w3.org/1998/Math/MathML"><semantics><mrow><msub><mi>k</mi><mn>3</mn>
+      </msub><mo>=</mo><mtable>{matrix}</mtable></mrow><annotation>k_3 = x</annotation></semantics></math>"""
+    frame = '<draw:frame><draw:object xlink:href="./Object 1"/></draw:frame>'
+    body = f"<text:p>The depth is {frame} at night.</text:p>"
+    assert " ".join(writer(body, formula=formula).text.split()) == "The depth is k₃= x 1 y 2 at night."
 
 
 def in_writer(lines: list[str]) -> Text:
