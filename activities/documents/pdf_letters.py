@@ -46,6 +46,8 @@ MIN_DRAWN = 8
 MIN_SIDE = 40.0
 """Shorter side of a figure in points."""
 MAX_RULES = 1_000
+MAX_STROKE = 10.0
+"""Width of an underscore that is drawn at most, in points."""
 MIN_BULLET, MAX_BULLET = 0.2, 0.6
 """Height of a bullet that is drawn, in heights of a letter."""
 _DRAWN_NOTES = (3, 13, 20)
@@ -85,10 +87,12 @@ class _Font(NamedTuple):
 
 
 class _Word:
-    __slots__ = ("angle", "base", "font", "left", "length", "pieces", "right", "size")
+    __slots__ = ("angle", "base", "font", "left", "length", "link", "pieces", "right", "size")
 
     def __init__(self, pieces: list[Piece], font: _Font, angle: float) -> None:
         self.pieces, self.font, self.angle = pieces, font, angle
+        self.link = " "
+        """Stands between it and the word before it."""
         largest, self.left, self.right = pieces[0], pieces[0].left, pieces[0].right
         self.length = len(pieces[0].text)
         for piece in pieces[1:]:
@@ -125,7 +129,7 @@ def read_page(document: PdfDocument, number: int) -> Page:
             pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
             page.close()
             page = document[number]
-        runs = _runs(page, [rule for rule in rules if rule.top - rule.bottom > RULE])
+        runs = _runs(page, rules)
         _mark_items(runs, [box for box in bullets if not any(figure.encloses(box) for figure in figures)])
         if runs and runs[0].mirrored:
             figures, rules = (
@@ -137,8 +141,10 @@ def read_page(document: PdfDocument, number: int) -> Page:
         page.close()
 
 
-def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
+def _runs(page: PdfPage, rules: Sequence[Box]) -> list[Run]:
     """Return the runs of a page, none of which goes over one of the upright rules."""
+    bars = [rule for rule in rules if rule.top - rule.bottom > RULE]
+    strokes = [rule for rule in rules if rule.top - rule.bottom < 1 < rule.right - rule.left < MAX_STROKE]
     runs: list[Run] = []
     words: list[_Word] = []
     largest: _Word | None = None
@@ -146,13 +152,15 @@ def _runs(page: PdfPage, bars: Sequence[Box]) -> list[Run]:
     try:
         text = characters(texts.raw)
         mirrored = is_right_to_left(text)
-        for word in _words_of(texts.raw, text, mirrored=mirrored):
+        for word in _words_of(texts.raw, text, mirrored=mirrored, is_drawn=bool(strokes)):
             if largest is not None and (
                 not _continues(words[-1], largest, word)
                 or (bars and _is_parted(words[-1], word, bars, mirrored=mirrored))
             ):
                 runs.append(_run(words, mirrored=mirrored))
                 words, largest = [], None
+            if words and any(_is_underscore(stroke, words[-1], word) for stroke in strokes):
+                word.link = "_"
             words.append(word)
             largest = word if largest is None or word.size > largest.size else largest
     finally:
@@ -177,6 +185,15 @@ def _is_parted(before: _Word, word: _Word, bars: Sequence[Box], *, mirrored: boo
     left, right = before.right - 1, word.left + 1
     left, right = (-right, -left) if mirrored else (left, right)
     return any(left < bar.left < right and bar.bottom <= word.base < bar.top for bar in bars)
+
+
+def _is_underscore(stroke: Box, before: _Word, word: _Word) -> bool:
+    """Tell whether a short rule is drawn below the space between two words, as TeX draws underscores."""
+    return (
+        before.right - 1.5 < stroke.left
+        and stroke.right < word.left + 1.5
+        and -0.25 * word.size < stroke.bottom - word.base < 0.02 * word.size
+    )
 
 
 def _mark_items(runs: Sequence[Run], bullets: Sequence[Box]) -> None:
@@ -263,8 +280,11 @@ def _first_letter(word: str) -> int:
     return next((place for place, character in enumerate(word) if character.isalnum()), 0)
 
 
-def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
-    """Yield the words of a page; those of an even line that stand beside each other as one."""
+def _words_of(raw: _Raw, text: str, *, mirrored: bool, is_drawn: bool) -> Iterator[_Word]:
+    """Yield the words of a page; those of an even line that stand beside each other as one.
+
+    `is_drawn`: signs may be drawn between them.
+    """
     matrix, box = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
     to_box, get_box = ctypes.byref(box), pdfium.FPDFText_GetLooseCharBox
     turns = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
@@ -337,7 +357,7 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool) -> Iterator[_Word]:
         font, angle = font_and_angle(first.start() + _first_letter(first[0]))
         # the words of one text object have one font and stand on one line
         is_even = (
-            not (turns or font.large or _is_rotated(angle))
+            not (is_drawn or turns or font.large or _is_rotated(angle))
             and (is_plain or not _SINGLE.search(line[0]))
             and pdfium.FPDFText_CountRects(raw, line.start(), len(line[0])) == 1
         )
@@ -494,7 +514,7 @@ def _run(words: Sequence[_Word], *, mirrored: bool) -> Run:
         if fixed and word.font.fixed and not (text[-1:].isalnum() and letters[0].isalnum()):
             # the symbols of a program are drawn apart without a blank
             is_glued = gap < MIN_BLANK * max((word.right - word.left) / word.length, 0.4 * word.size)
-        text += letters if is_glued else f" {letters}"
+        text += letters if is_glued else word.link + letters
         end, fixed, last_size = word.right, word.font.fixed, word.size
     length = sum(word.length for word in words)
 
