@@ -16,6 +16,7 @@ from itertools import pairwise, takewhile
 from statistics import median_low
 
 from activities.documents.pdf_layout import (
+    ADDRESS,
     COLONS,
     LARGER,
     STOP,
@@ -58,7 +59,6 @@ FORMULA = "[formula]"
 _WORD = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 _LAST_PART = re.compile(r"(?<![^\W\d_])([^\W\d_]+)[-\u2010]$")
 _FIRST_PART = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-_ADDRESS = re.compile(r"(?:\bhttps?:|www\.)\S*$")
 _FOLDER = re.compile(r"(?:^|[\s(])/\S*/$")
 """The first part of a path."""
 _IN_ADDRESS = (*"-\u2010/:._?=&",)
@@ -241,7 +241,7 @@ class Hyphens:
 
     def join(self, text: str, line: str) -> str:
         """Return two lines as one. A hyphen stays before a digit, a capital and in a word that has one."""
-        if text.endswith(_IN_ADDRESS) and _ADDRESS.search(text) and not line[:1].isspace():
+        if text.endswith(_IN_ADDRESS) and ADDRESS.search(text) and not line[:1].isspace():
             return f"{text.removesuffix(HYPHEN)}{'-' if text.endswith(HYPHEN) else ''}{line}"
         if text.endswith("/") and _FOLDER.search(text) and "/" in line.split(" ", 1)[0]:
             return text + line

@@ -10,7 +10,7 @@ from importlib import resources
 from itertools import groupby, pairwise
 from statistics import median
 
-from activities.documents.pdf_page import Page, Run, in_order, rows_of, top_down
+from activities.documents.pdf_page import HYPHEN, Page, Run, in_order, rows_of, top_down
 from activities.documents.pdf_tables import table_at, with_ruled_tables
 from activities.text.normal_form import is_unspaced
 
@@ -53,6 +53,8 @@ _NOTE_MARK = re.compile(r"[\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020-\u2021\u
 """The mark of a note at its beginning."""
 _FIELD = re.compile(r"[^\W\d_][^.:;\u3002\uff1a]{0,40}[:\uff1a](?:\s|$)")
 """A label in a form, with its value."""
+ADDRESS = re.compile(r"(?:\bhttps?:|www\.)\S*$")
+"""An address, or the part of one in a line."""
 COLONS = (":", "\uff1a")
 STOP = re.compile(
     r"[.!?\u3002\uff01\uff0e\uff1f\uff61][\"'\u201d\u2019)\]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020]*$"
@@ -371,7 +373,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     word = line.text[:1] if is_unspaced(line.text[:1]) else line.text.split(" ", 1)[0]
     width = (len(word) + 1) * (line.right - line.left) / max(len(line.text), 1)
     fits = above.right + width < right - 1.5 * line.size  # so the line was broken on purpose
-    is_stopped = bool(STOP.search(above.text))
+    is_stopped = bool(STOP.search(above.text)) and not ADDRESS.search(above.text)
     own_right = max(line.right for line in block.lines) if len(block.lines) > 1 else right
     is_last = is_stopped and fits and above.right < min(own_right, right) - 6 * line.size
     if block.kind is Kind.CAPTION:
@@ -390,7 +392,11 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
             and (
                 line.text[:1].islower()
                 or (line.bold and above.bold)
-                or (not _has_ended(above, right) and above.right > right - 2 * line.size)
+                or (
+                    not _has_ended(above, right)
+                    and above.right > right - 2 * line.size
+                    and not (above.bold and step > 1.15 * pitch)  # a heading of the width of a line
+                )
             )
         )
         return not continues
@@ -417,8 +423,11 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
         (_ITEM.match(line.text) and (is_item or _has_ended(above, right)))
         or (above.has_gap and line.has_gap)  # rows of cells
         or is_row_below(above, line)
-        or (_FIELD.match(above.text) and _FIELD.match(line.text))
-        or (_NOTE_MARK.match(line.text) and _NOTE_MARK.match(block.first.text))
+        or (fits and _FIELD.match(above.text) and _FIELD.match(line.text))
+        or (
+            _NOTE_MARK.match(line.text)
+            and (line.size < NOTE * above.size or _NOTE_MARK.match(block.first.text))
+        )
     ):
         return True
     if above.has_gap != line.has_gap and above.right < right - 3 * line.size:
@@ -428,7 +437,8 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
     if step > 1.15 * pitch and is_stopped and above.right < right - line.size:
         return True
     # a line of few words over longer ones
-    return fits and (is_stopped or (above.right < line.right - 3 * line.size and above.text[-1:].isalpha()))
+    is_short = above.right < line.right - 3 * line.size and not above.text.endswith((",", "(", HYPHEN))
+    return fits and (is_stopped or is_short)
 
 
 def is_row_below(above: Line, line: Line) -> bool:

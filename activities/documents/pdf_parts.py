@@ -27,6 +27,7 @@ _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20)\d\d(?:[a-z](?![a-z]))?(?!\d)")
 _MARKS = re.compile(r"[,.;:()\[\]\u201c\u201d\u3001\u3002\uff0c\uff0e\uff1a]")
 _BRACKETED = re.compile(r"\[(\d{1,4})\] ")
 _LAST_NUMBER = re.compile(r"(?:^|[\s,])(\d{1,4}|[ivxlc]{1,7})$")
+_ENTRY = re.compile(r"[,\u3001\uff0c]\s*(?:\d{1,4}|[ivxlc]{1,7})$")
 _TEXT = (Kind.PROSE, Kind.FORMULA, Kind.NOTE, Kind.CODE)
 
 
@@ -114,8 +115,17 @@ def _mark_contents(blocks: Sequence[Block]) -> None:
 def _is_contents(run: Sequence[Block]) -> bool:
     lines = [line.text for block in run for line in block.lines]
     numbers = [int(m[1]) for line in lines if (m := _LAST_NUMBER.search(line)) and m[1].isdigit()]
-    rising_count = sum(before <= after for before, after in pairwise(numbers))
-    return len(numbers) >= MIN_CONTENTS and rising_count >= 0.9 * (len(numbers) - 1)
+    # an index: its entries are in the order of the alphabet
+    entries = [line.casefold() for line in lines if _ENTRY.search(line)]
+    initials = [ord(next(filter(str.isalnum, entry), "\0")) for entry in entries]
+    is_index = 2 * len(entries) > len(lines) and _in_order(initials) >= 0.8
+    return len(numbers) >= MIN_CONTENTS and (is_index or _in_order(numbers) >= 0.9)
+
+
+def _in_order(numbers: Sequence[int]) -> float:
+    """Return the share of neighbours that do not fall."""
+    pairs = [before <= after for before, after in pairwise(numbers)]
+    return sum(pairs) / max(len(pairs), 1)
 
 
 def _mark_notes(page: Sequence[Block], body: float) -> None:

@@ -228,3 +228,22 @@ def test_a_sentence_goes_on_in_letters_of_another_font() -> None:
     content = lines("The boats that lie in the harbour at night and those that sail as all the")
     content += at(50, 688, "laws of the harbour say are counted by its keeper in the way of old.", size=9)
     assert drawn(content).count("\n\n") == 0
+
+
+def test_a_short_rule_below_a_space_is_an_underscore() -> None:
+    content = at(50, 700, "Call get") + at(89.4, 700, "depth of it.") + "85.6 699 3.5 0.4 re f\n"
+    assert drawn(content) == "Call get_depth of it."
+
+
+def test_entries_in_the_order_of_the_alphabet_before_numbers_of_pages_are_no_text() -> None:
+    names = ("anchors", "boats", "cables", "docks", "ferries", "harbours", "keys", "piers")
+    entries = [f"{name} of the city, {7 * n % 5 + 1}, {20 - n}" for n, name in enumerate(names)]
+    text = read(f"{PROSE}\n\n= Index\n" + " \\\n".join(entries))
+    assert "anchors" not in text.text
+    assert "piers of the city" in text.apart["contents"]
+
+
+def test_an_address_that_is_broken_behind_a_stop_goes_on() -> None:
+    content = lines("The latest of all of the laws of the harbour and of its boats can be seen at this place")
+    content += lines("that is https://www.", "harbour.org/laws/.", top=688)
+    assert drawn(content).endswith("https://www.harbour.org/laws/.")
