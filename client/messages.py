@@ -206,8 +206,8 @@ MESSAGES: Mapping[str, Verb] = {
             scope="ask",
             details="`determinator report RUN --ids` prints the ids of the sentences, as s2.3. A second "
             "reader reads its works again. The report shows both, and the sentence stays as it is "
-            "until somebody decides: `determinator approve RUN --dispute ID` takes it out, `reject` "
-            "keeps it.",
+            "until somebody decides: `determinator approve RUN --dispute ID` puts its quote in its "
+            "place, `reject` keeps it.",
         ),
         Verb(
             "decide",

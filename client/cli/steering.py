@@ -107,7 +107,10 @@ model_option = click.option(
     "--model", type=Filled(), metavar="NAME", help="Default: the model that the run was asked with."
 )
 dispute_option = click.option(
-    "--dispute", type=Filled(), metavar="ID", help="Decide the dispute of this sentence: approved, it goes."
+    "--dispute",
+    type=Filled(),
+    metavar="ID",
+    help="Decide the dispute of this sentence: approved, its quote stands in its place.",
 )
 
 

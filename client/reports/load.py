@@ -84,7 +84,7 @@ async def in_version(
         if not versions or number == 1:
             return report
         version = versions[-1] if number is None else versions[number - 2]
-        label = f"version {version.number} of {len(versions) + 1}, refreshed {version.made_at}"
+        label = f"version {version.number} of {len(versions) + 1}, made {version.made_at}"
         say(f"{label}; the first: --version 1")
         return await archive.version(version)
     except StoreError:

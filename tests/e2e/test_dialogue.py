@@ -197,8 +197,8 @@ def test_a_report_is_asked_changed_and_disputed_and_what_was_not_touched_stays(
         inside("dispute", run, name, "still wrong", "--by", "ada")
         taken = inside("approve", run, "--dispute", name, "--by", "bob")
         assert taken.code == 0, taken
-        assert "Upheld by bob" in inside("report", run, "--format", "md").out
-        assert "Upheld by bob" in asyncio.run(in_python(run))
+        assert "Dispute upheld by bob" in inside("report", run, "--format", "md").out
+        assert "Dispute upheld by bob" in asyncio.run(in_python(run))
 
         last = list(sentences(run))[-1]
         disputed_there, kept_there, decided_before = asyncio.run(disputed_on_the_page(run, last))

@@ -174,7 +174,7 @@ def check_versions(run_id: str, report: dict[str, Any]) -> None:
     assert asyncio.run(Archive(Settings().evidence_url).add_version(first, later, version))
     assert report_of(run_id)["title"] == "Revised"
     answer = inside("report", run_id, "--output", "later.md").err
-    assert "version 2 of 2, refreshed 2030-01-01T00:00:00+00:00; the first: --version 1" in answer
+    assert "version 2 of 2, made 2030-01-01T00:00:00+00:00; the first: --version 1" in answer
     good("report", run_id, "--version", "1", "--output", "first.json")
     assert json.loads(Path("first.json").read_text()) == report
     assert "no version 3 of its report; there are 2" in refused("report", run_id, "--version", "3")

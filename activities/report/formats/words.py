@@ -417,7 +417,10 @@ def dispute_line(dispute: Dispute) -> str:
     else:
         parts.append(_("No second reader has read its works again."))
     if dispute.decision:
-        templates = {"upheld": N_("Upheld by {who}{note}."), "rejected": N_("Rejected by {who}{note}.")}
+        templates = {
+            "upheld": N_("Dispute upheld by {who}{note}."),
+            "rejected": N_("Rejected by {who}{note}."),
+        }
         note = f" ({clean(dispute.note)})" if dispute.note else ""
         person = clean(dispute.decided_by) or _("somebody")
         parts.append(_(templates[dispute.decision]).format(who=person, note=note))
