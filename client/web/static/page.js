@@ -63,7 +63,7 @@ const press = (key) => {
 
 const openSentence = (claim) => show(`${stage.dataset.run}/sentence/${encodeURIComponent(claim.id)}`);
 // A sentence opens its quotes by key too.
-for (const claim of stage ? document.querySelectorAll(".paper .claim") : []) claim.tabIndex = 0, claim.role = "button";
+for (const claim of stage ? document.querySelectorAll(".paper .claim:not(:empty)") : []) claim.tabIndex = 0, claim.role = "button";
 
 document.addEventListener("click", (event) => {
   const at = (selector) => event.target.closest?.(selector);
