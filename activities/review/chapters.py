@@ -1,5 +1,6 @@
 """The chapters of a review on its studies, from their results to the checklist of PRISMA 2020."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 
 from activities.analysis.meta_analysis import REASONS, plain_interval_text
@@ -28,7 +29,15 @@ from activities.report.formats.references import entry_of as listed_work
 from activities.report.formats.text import clean
 from activities.report.strength import TYPE_NAMES
 from activities.review.archive import PublishedReview
-from activities.review.bias import ANSWER_NAMES, DOMAINS, JUDGEMENT_NAMES, QUESTIONS, SOURCE, BiasAssessment
+from activities.review.bias import (
+    ANSWER_NAMES,
+    DOMAINS,
+    JUDGEMENT_NAMES,
+    JUDGEMENTS,
+    QUESTIONS,
+    SOURCE,
+    BiasAssessment,
+)
 from activities.review.extraction import AGREED, Value
 from activities.review.findings import ExcludedText, Findings, Study, Synthesis
 from activities.review.protocol import Protocol
@@ -172,13 +181,23 @@ def _results(findings: Findings) -> Iterator[Block]:
     for synthesis in findings.syntheses:
         yield Heading(clean(synthesis.conclusion.outcome))
         yield paragraph(line(synthesis.conclusion))
-        yield from bullets(filter(None, (differs(synthesis.conclusion), reasons(synthesis.conclusion))))
+        causes = reasons(synthesis.conclusion) if synthesis.conclusion.concerns else ""
+        yield from bullets(filter(None, (differs(synthesis.conclusion), causes, _risks(synthesis, findings))))
         yield from _pool(synthesis)
         yield _effects(synthesis, findings)
         yield from bullets(
             _("{study} is not pooled: {why}.").format(study=row.effect.study, why=_why_not_pooled(row))
             for row in synthesis.not_pooled
         )
+
+
+def _risks(synthesis: Synthesis, findings: Findings) -> str:
+    """Count the works on an outcome by their risk of bias, which the certainty leaves out."""
+    risks = findings.overall_risks(synthesis.conclusion.outcome)
+    works = [work.evidence_id for work in synthesis.conclusion.works]
+    counts = Counter(risks[name] for name in works if name in risks)
+    names = (f"{_(JUDGEMENT_NAMES[risk])} {number(counts[risk])}" for risk in JUDGEMENTS if counts[risk])
+    return fill_text(_("Risk of bias: {counts}."), counts=", ".join(names)) if counts else ""
 
 
 def _why_not_pooled(row: NotPooled) -> str:
@@ -191,6 +210,13 @@ def _pool(synthesis: Synthesis) -> Iterator[Block]:
     if pool is None:
         return
     yield from figures.pool_blocks(clean(f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}"), pool)
+    yield paragraph(_("Heterogeneity: {figures}."), figures=figures.heterogeneity(pool))
+    yield paragraph(
+        _(
+            "Pooled by inverse variance, with the variance between studies by Paule and Mandel; a group "
+            "without events, or with nothing but events, counts with 0.5 added to each cell."
+        )
+    )
     if pool.left_out:
         rows = [(row.study, plain_interval_text(row.result)) for row in pool.left_out]
         yield table((_("Without the study"), _(EFFECT)), rows, _("Random effects without each study"))
@@ -202,7 +228,7 @@ def _pool(synthesis: Synthesis) -> Iterator[Block]:
 def _effects(synthesis: Synthesis, findings: Findings) -> Table:
     """List the effect of each study, with its quote and its risk of bias."""
     outcome = synthesis.conclusion.outcome
-    risks = {row.evidence_id: row.overall for row in findings.bias if row.outcome in ("", outcome)}
+    risks = findings.overall_risks(outcome)
     rows = []
     for work in synthesis.conclusion.works:
         effect = (
@@ -310,7 +336,7 @@ def checklist(
     holds: Mapping[str, object] = {
         "title": any(name in protocol.title.casefold() for name in SYSTEMATIC_REVIEW),
         "registration": protocol.registration,
-        "queries": any(row.query for row in review.state.searches),
+        "queries": all(row.query or protocol.search_of(row.origin).query for row in review.state.searches),
         "fields": protocol.extraction,
         "extraction": findings.rows,
         "excluded": findings.excluded,

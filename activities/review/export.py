@@ -14,14 +14,20 @@ from activities.messages import _, in_its_language
 from activities.report.formats.bibliography import ARTICLE, Item, ids_of, ris_of
 from activities.report.formats.text import spreadsheet_cell
 from activities.review.archive import PublishedReview
+from activities.review.bias import DOMAINS, QUESTIONS, Judgement
 from activities.review.decisions import SCREENED, Decision, State
 from activities.review.findings import Findings
-from activities.review.state import SearchRow
 
 ASREVIEW = ("record_id", "title", "abstract", "authors", "year", "doi", "url", "keywords")
 """Columns that ASReview reads, before its own `asreview_label` (1, 0 or empty), `asreview_time` and
 `asreview_note`."""
-SEARCHES = ("source", "query", "at", "status", "hits", "records", "new", "set_aside", "detail")
+SEARCHES = (
+    *("source", "query", "at", "status", "hits", "records", "new", "set_aside", "detail"),
+    *("database", "date"),
+)
+ROBVIS = ("Study", *(f"D{n}" for n in range(1, len(DOMAINS) + 1)), "Overall", "Weight")
+"""Columns from which robvis draws RoB 2 (McGuinness and Higgins 2020, doi:10.1002/jrsm.1411)."""
+LEVELS: Mapping[Judgement, str] = {"low": "Low", "some_concerns": "Some concerns", "high": "High"}
 Row = Mapping[str, object]
 
 
@@ -68,17 +74,25 @@ def export_files(review: PublishedReview, items: Sequence[Evidence]) -> dict[str
         "decisions-log.csv": log_csv(review),
         "records.ris": records_ris(review, items),
         "merged.csv": merged_csv(review),
-        "searches.csv": as_csv(SEARCHES, map(_search_row, review.state.searches)),
+        "searches.csv": searches_csv(review),
         "protocol.json": review.protocol.model_dump_json(indent=2).encode(),
     }
     if review.findings is not None and review.findings.rows:
         contents["extraction.csv"] = extraction_csv(review.findings)
+    if review.findings is not None and review.findings.bias:
+        contents["bias.csv"] = bias_csv(review.findings)
     return contents
 
 
-def _search_row(row: SearchRow) -> Row:
-    """Return a search as a line; a file goes by its name."""
-    return {**dict(row), "source": row.origin if row.source == "file" else row.source}
+def searches_csv(review: PublishedReview) -> bytes:
+    """Write each search; a file goes by its name, with what the protocol says of its search."""
+    rows = (
+        {**dict(row), **dict(review.protocol.search_of(row.origin)), "source": row.origin}
+        if row.source == "file"
+        else dict(row)
+        for row in review.state.searches
+    )
+    return as_csv(SEARCHES, rows)
 
 
 def final_states(review: PublishedReview) -> list[State | Literal["not_retrieved"]]:
@@ -161,6 +175,27 @@ def extraction_csv(findings: Findings) -> bytes:
     parts = ("", ": quote", ": decided")
     head = ("evidence_id", "title", *(f"{field.id}{part}" for field in findings.fields for part in parts))
     return b"\xef\xbb\xbf" + as_csv(head, rows)
+
+
+def bias_csv(findings: Findings) -> bytes:
+    """Write the risk of bias of each result as robvis reads it, then each answer with its ground."""
+    rows = (
+        {
+            "Study": findings.label(bias.evidence_id),
+            **{f"D{n}": LEVELS[level] for n, (_, level) in enumerate(bias.judgements(), start=1)},
+            "Overall": LEVELS[bias.overall],
+            "Weight": 1,
+            "Outcome": bias.outcome,
+            "Decided by": bias.decided_by,
+            "Reason": bias.reason,
+            **{value.field: value.text for value in bias.answers},
+            **{f"{value.field}: why": value.reason for value in bias.answers},
+            **{f"{value.field}: quote": " / ".join(x.quote for x in value.support) for value in bias.answers},
+        }
+        for bias in findings.bias
+    )
+    answers = (f"{number}{part}" for number in QUESTIONS for part in ("", ": why", ": quote"))
+    return as_csv((*ROBVIS, "Outcome", "Decided by", "Reason", *answers), rows)
 
 
 def records_ris(review: PublishedReview, items: Sequence[Evidence]) -> bytes:

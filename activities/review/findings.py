@@ -30,7 +30,7 @@ from activities.report.formats.references import family_first
 from activities.report.independence import studies as studies_of
 from activities.report.schema import Reference
 from activities.report.strength import facts_of
-from activities.review.bias import BiasAssessment
+from activities.review.bias import BiasAssessment, Judgement
 from activities.review.decisions import Decision, exclusions
 from activities.review.extraction import (
     AGREED,
@@ -126,6 +126,10 @@ class Findings(Frozen):
         """List who decided on fields and on the risk of bias."""
         deciders = [value.by for row in self.rows for value in row.values if value.by != AGREED]
         return tuple(dict.fromkeys((*deciders, *(bias.decided_by for bias in self.bias))))
+
+    def overall_risks(self, outcome: str) -> dict[str, Judgement]:
+        """Return the risk of bias of each work on an outcome, as far as it was assessed."""
+        return {row.evidence_id: row.overall for row in self.bias if row.outcome in ("", outcome)}
 
     def study(self, evidence_id: str) -> Study | None:
         return next((study for study in self.studies if study.evidence_id == evidence_id), None)

@@ -139,15 +139,16 @@ def _protocol(review: PublishedReview) -> Iterator[Block]:
 
 
 def _search(review: PublishedReview) -> Iterator[Block]:
+    searches = [(row, review.protocol.search_of(row.origin)) for row in review.state.searches]
     rows = [
         (
-            source_title(row.source) if row.source != "file" else row.origin,
-            row.query,
-            day(row.at[:10]),
+            source_title(row.source) if row.source != "file" else by.database or row.origin,
+            row.query or by.query,
+            day(by.date or row.at[:10]),
             *(number(count) for count in (row.hits, row.records, row.new)),
             _(STATUSES.get(row.status, row.status)),
         )
-        for row in review.state.searches
+        for row, by in searches
     ]
     head = (_("Source"), _("Query as sent"), _("Date"), _("Hits"), _("Records"), _("New"), _("Status"))
     yield table(head, rows)
@@ -296,6 +297,9 @@ def limitations(review: PublishedReview) -> list[str]:
         text = _("{origin}: records that could not be read: {count}.")
         note(row.set_aside, text, origin=row.origin, count=row.set_aside)
         reason = ": ".join(filter(None, (_(STATUSES.get(row.status, row.status)), row.detail)))
+        text = _("{origin}: the search that gave this file is not stated.")
+        is_unstated = row.source == "file" and not review.protocol.search_of(row.origin).query
+        note(is_unstated, text, origin=row.origin)
         text = _("{origin}: the search failed ({why}).")
         note(row.status not in ("ok", "empty"), text, origin=row.origin, why=reason)
     note(flow.open, _("Records that wait for a decision: {count}."), count=flow.open)

@@ -5,7 +5,7 @@ new version with its date, name and reason (`amendment`).
 """
 
 import tomllib
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Annotated, Literal, Self, TypeVar
 
 from pydantic import (
@@ -87,6 +87,20 @@ class SourceQuery(Frozen):
     """Records that are taken of its answer at most; a source that has more is said to have more."""
 
 
+class FileSearch(Frozen):
+    """The search in another database whose results a file has, as PRISMA-S asks for it."""
+
+    database: str = ""
+    """The database and its platform: `Embase (Ovid)`."""
+    query: str = ""
+    """The whole strategy, with its limits, as it was run."""
+    date: str = Field(default="", pattern=r"^(\d{4}-\d{2}-\d{2})?$")
+    """ISO date on which it was run."""
+
+
+NOT_STATED = FileSearch()
+
+
 class Screener(Frozen):
     name: Name
     kind: Literal["model", "person"] = "person"
@@ -153,6 +167,8 @@ class Protocol(Frozen):
     sources: tuple[SourceQuery, ...] = ()
     records: tuple[Line, ...] = ()
     """Files of records from other databases (RIS, BibTeX, CSV, PubMed XML), beside the protocol."""
+    searched: dict[str, FileSearch] = Field(default_factory=dict)
+    """File of `records` -> how it was searched."""
     columns: Columns = Columns()
     screeners: tuple[Screener, ...] = (Screener(name="first"), Screener(name="second"))
     stopping: Literal["read_all", "recall"] = "recall"
@@ -189,6 +205,8 @@ class Protocol(Frozen):
     def _check_records(self) -> Self:
         if not self.sources and not self.records:
             raise ValueError("name [[sources]] to search, or files of `records`, or both")
+        if unknown := next((name for name in self.searched if name not in self.records), None):
+            raise ValueError(f"`searched` names {unknown}, which is no file of `records`")
         return self
 
     def text(self) -> str:
@@ -198,6 +216,10 @@ class Protocol(Frozen):
     @property
     def report_language(self) -> str:
         return self.language or language_of_question(f"{self.title}. {self.question.population}")
+
+    def search_of(self, origin: str) -> FileSearch:
+        """Return how the records of a file were searched; empty for what the protocol does not say."""
+        return next((row for name, row in self.searched.items() if PurePath(name).name == origin), NOT_STATED)
 
     def criterion(self, name: str) -> Criterion | None:
         return next((rule for rule in self.criteria if rule.id == name), None)

@@ -225,9 +225,14 @@ def panel(
     return Panel(clean(title), tuple(marks), share(no_effect(measure)), ticks, note)
 
 
-def pool_panel(pool: Pool) -> Panel | None:
+def heterogeneity(pool: Pool) -> str:
+    """Write Q with its degrees of freedom and p, I2 and the variance between studies, in signs alone."""
     p = decimals(f"p = {pool.q_p:.3f}" if pool.q_p >= 0.001 else "p < 0.001")
     q, tau2 = decimals(f"Q = {pool.q:.2f}"), decimals(f"\u03c4\u00b2 = {pool.tau2:.4f}")
+    return f"{q} (df {len(pool.rows) - 1}, {p}), I\u00b2 = {percent(pool.i2, 1)}, {tau2}"
+
+
+def pool_panel(pool: Pool) -> Panel | None:
     return panel(
         f"{pool.outcome}: {_(MEASURE_NAMES[pool.measure])}",
         pool.measure,
@@ -239,7 +244,7 @@ def pool_panel(pool: Pool) -> Panel | None:
             (_("Random effects (Hartung and Knapp)"), pool.hartung_knapp),
         ],
         pool.prediction,
-        f"{q} (df {len(pool.rows) - 1}, {p}), I\u00b2 = {percent(pool.i2, 1)}, {tau2}",
+        heterogeneity(pool),
     )
 
 

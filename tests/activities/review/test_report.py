@@ -26,7 +26,7 @@ from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Val
 from activities.review.findings import ExcludedText, Findings, Study, synthesise, with_letters
 from activities.review.page import document, flow_boxes, render
 from activities.review.page import limitations as of_the_review
-from activities.review.protocol import Amendment, Protocol, Screener
+from activities.review.protocol import Amendment, FileSearch, Protocol, Screener
 from activities.review.records import Records
 from activities.review.results import Flow, ReviewReport, ScreenerAccuracy, Share, Validation
 from activities.review.state import Course, ReviewState, SearchRow, ToolUse
@@ -361,6 +361,44 @@ def test_a_retracted_work_is_marked_wherever_it_is_listed() -> None:
     assert text.split("## References")[1].count("RETRACTED") == 1
     assert "Included works that were retracted: 1" in text
     assert "no source says whether" not in text
+
+
+def test_a_pool_has_its_heterogeneity_its_method_and_the_risk_of_bias_of_its_studies_in_words() -> None:
+    text = page().decode()
+    (synthesis,) = findings().syntheses
+    assert synthesis.pool is not None
+    assert f"Heterogeneity: Q = {synthesis.pool.q:.2f} (df 1, p = {synthesis.pool.q_p:.3f}), I² =" in text
+    assert "Pooled by inverse variance" in text
+    assert "- Risk of bias: low risk 1." in text
+    sure = synthesis.conclusion.replace(certainty="high", concerns=())
+    bare = findings().replace(syntheses=(synthesis.replace(conclusion=sure),))
+    assert "- High." not in page(findings=bare).decode(), "a level without a reason is in the line above"
+
+
+def test_a_file_of_records_is_searched_as_the_protocol_says_or_the_report_says_that_it_does_not() -> None:
+    row = SearchRow(origin="embase.ris", source="file", at="2026-11-28", hits=40, records=40, new=30)
+    state = STATE.replace(searches=[*STATE.searches, row])
+    assert "embase.ris: the search that gave this file is not stated." in of_the_review(
+        published(state=state)
+    )
+    assert places_of(published(state=state), findings())["7"] == NOT_REPORTED
+    search = FileSearch(database="Embase (Ovid)", query="drug.mp. and disease.mp.", date="2026-11-02")
+    protocol = STATE.protocol.replace(records=("embase.ris",), searched={"embase.ris": search})
+    told = published(state=state.replace(protocol=protocol))
+    assert "is not stated" not in " ".join(of_the_review(told))
+    assert places_of(told, findings())["7"] == "Search (PRISMA-S)"
+    text = render(told, "md", "1").decode()
+    assert "| Embase (Ovid) | drug.mp. and disease.mp. | 2 November 2026 |" in text
+    (_, line) = csv.DictReader(io.StringIO(export_files(told, [])["searches.csv"].decode()))
+    assert (line["source"], line["database"], line["date"]) == ("embase.ris", "Embase (Ovid)", "2026-11-02")
+    with pytest.raises(ValidationError, match="which is no file of `records`"):
+        Protocol.model_validate({**dict(STATE.protocol), "searched": {"other.ris": search}})
+
+
+def test_the_risk_of_bias_is_exported_as_robvis_reads_it_with_each_ground() -> None:
+    (line,) = csv.DictReader(io.StringIO(export_files(published(), [])["bias.csv"].decode()))
+    assert [line[name] for name in ("Study", "D1", "D5", "Overall")] == ["Doe 2020", "Low", "Low", "Low"]
+    assert (line["1.1"], line["Outcome"]) == ("Y", "death from any cause")
 
 
 def test_what_the_findings_cannot_vouch_for_is_said() -> None:
