@@ -1,5 +1,7 @@
 """Changes of a finished report: what is touched, and that nothing else is."""
 
+import re
+
 import pytest
 
 from activities.contracts.candidates import PART as CANDIDATES
@@ -16,6 +18,8 @@ from activities.contracts.write import (
     SentenceVerdict,
     Verdicts,
 )
+from activities.messages import in_language
+from activities.report.formats.statements import sentence as wording
 from activities.report.instructions import add_dispute, apply_change, decide_disputes, sentence_of
 
 
@@ -164,3 +168,14 @@ def test_the_answer_of_a_report_outlives_the_section_that_it_was_written_with() 
     several = step.replace(sections=(whole, second.replace(draft=second.draft.replace(answer=(answer,)))))
     (left,) = apply_change(several, revised, SectionDraft(), Verdicts(), ()).sections
     assert [claim.id for claim in left.draft.answer] == ["s1.a1"], "its own, and no other is put before it"
+
+
+@pytest.mark.parametrize("text", ["", "table 2 says 34"])
+def test_a_version_names_what_was_asked_where_there_are_words_of_it(text: str) -> None:
+    statement = Statement.of(
+        "revised_version", version=2, at="2026-01-02", by="bob", kind="decide", text=text
+    )
+    assert wording(statement).endswith(f"{text})." if text else " by bob).")
+    for language in ("de", "es", "fr", "zh"):
+        with in_language(language):
+            assert re.search(r"[\s:：]\)|：）", wording(statement)) is None  # noqa: RUF001
