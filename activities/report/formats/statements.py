@@ -292,13 +292,11 @@ def _new_version(s: Statement) -> str:
 
 
 def _revised_version(s: Statement) -> str:
-    wording = _(
-        "This is version {version} of the report, made on {at} at the request of {by} ({kind}: {text})."
-    )
-    if not s.text("text"):  # a decision without a note
-        wording = _("This is version {version} of the report, made on {at} at the request of {by} ({kind}).")
+    text = _("This is version {version} of the report, made on {at} at the request of {by} ({kind}: {text}).")
+    if not s.text("text"):  # a decision
+        text = _("This is version {version} of the report, made on {at} at the request of {by} ({kind}).")
     by = s.text("by") or _("somebody")
-    return wording.format(
+    return text.format(
         version=s.text("version"), at=day(s.text("at")), by=by, kind=_(s.text("kind")), text=s.text("text")
     )
 

@@ -175,7 +175,7 @@ def test_a_version_names_what_was_asked_where_there_are_words_of_it(text: str) -
     statement = Statement.of(
         "revised_version", version=2, at="2026-01-02", by="bob", kind="decide", text=text
     )
-    assert wording(statement).endswith(f"{text})." if text else " by bob).")
+    assert wording(statement).endswith(f"{text})." if text else " of bob (decide).")
     for language in ("de", "es", "fr", "zh"):
         with in_language(language):
             assert re.search(r"[\s:：]\)|：）", wording(statement)) is None  # noqa: RUF001
