@@ -220,7 +220,7 @@ class Result:
 
     of: Expression
     value: Value
-    steps: tuple[tuple["Result", Operand], ...] = ()
+    bases: tuple[tuple["Result", Operand], ...] = ()
     """The results that are operands of it, each as it is written there."""
 
     @property
@@ -273,11 +273,11 @@ class Result:
         sign = "-" if value.startswith("-") else ""
         return f"{self.of.text} = {f'{sign}{operand.text}' if is_printed else value}"
 
-    def add_steps(self, rows: dict[str, None]) -> None:
+    def add_bases(self, rows: dict[str, None]) -> None:
         """Add the computations of its operands to rows, each once, in their order."""
-        for step, operand in self.steps:
-            if (row := step.row(operand)) not in rows:
-                step.add_steps(rows)
+        for base, operand in self.bases:
+            if (row := base.row(operand)) not in rows:
+                base.add_bases(rows)
                 rows[row] = None
 
 
@@ -361,7 +361,7 @@ class Computations:
                 continue
             best = min(candidates, key=lambda result: self._by_chance(result, number, text, works))
             self._texts.setdefault(best.of.text, text)
-            best.add_steps(rows)
+            best.add_bases(rows)
             rows[best.row(number)] = None
         constants = {n.value for row in rows for n in figures(row) if n.value in FACTORS}
         unresolved = [
@@ -416,20 +416,18 @@ class Computations:
     def _results(self, expression: Expression, constants: frozenset[Decimal]) -> Iterator[Result]:
         """Yield what an expression gives by each reading of its numbers; nothing where one is not known."""
         values: dict[str, Collection[Value]] = {}
-        steps: list[tuple[Result, Operand]] = []
+        bases: list[tuple[Result, Operand]] = []
         for name, operand in expression.operands.items():
             readings = expression.readings[name]
-            values[name] = [value for value in readings if value in self._stated]
             matching = [result for result in self.results if result.readings(operand)]
             factors = expression.constants.get(name, set()) & (NOTHING | (WHOLES if matching else constants))
             if name in expression.divisors:  # three parts a whole where a work has two thirds, as two of it
                 factors |= {lower for upper, lower in self._fractions if upper in expression.values | {1}}
-            if not values[name]:
-                values[name] = [value for value in readings if value in factors]
+            values[name] = [v for v in readings if v in self._stated] or [v for v in readings if v in factors]
             if not values[name] and matching:
                 values[name] = [*dict.fromkeys(v for result in matching for v in result.readings(operand))]
-                steps.append((max(matching, key=expression.shared), operand))
-        has_known = steps or any(map(self._stated.intersection, values.values()))
+                bases.append((max(matching, key=expression.shared), operand))
+        has_known = bases or any(map(self._stated.intersection, values.values()))
         # constants alone compute nothing
         count = MAX_WAYS if has_known and _is_computed(expression.tree) else 0
         for combination in islice(product(*values.values()), count):
@@ -437,7 +435,7 @@ class Computations:
                 value = self._value(expression.tree, dict(zip(values, combination, strict=True)))
             except (ArithmeticError, TypeError, ValueError, NotUsable, NotInstalled):
                 continue
-            yield Result(expression, value, tuple(steps))
+            yield Result(expression, value, tuple(bases))
 
     def _value(self, node: ast.expr, operands: Mapping[str, Value]) -> Value:
         """Return the value of a part of an expression; raises ValueError or TypeError for what is none."""
