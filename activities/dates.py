@@ -16,7 +16,6 @@ from babel import Locale, UnknownLocaleError
 
 ENGLISH = "en"
 _LETTERS = r"[^\W\d_]"
-_NUMBER = re.compile(r"\d++")
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)(?!\d)")
 _UNSPACED = re.compile(
     r"(?:(\d{4})[\u5e74\ub144]\s?)?(\d{1,2})[\u6708\uc6d4]\s?(\d{1,2})[\u65e5\uc77c\u53f7\u865f]"

@@ -16,7 +16,8 @@ from activities.roles.role import Prompt
 from activities.roles.validation import refusal
 from activities.text.numbers import figures, read
 from activities.verification import gate
-from activities.verification.computed import Computations, operands_of
+from activities.verification.computed import Computations
+from activities.verification.expressions import operands_of
 from activities.verification.quotes import quotes_of_figures, quotes_of_operands
 from activities.verification.verdicts import PLACE
 

@@ -17,7 +17,7 @@ from activities.roles.validation import sentence_text
 from activities.roles.works import compose_works
 from activities.text.numbers import missing_numbers
 from activities.verification import gate
-from activities.verification.computed import MAX_EXPRESSION_CHARS
+from activities.verification.expressions import MAX_EXPRESSION_CHARS
 from activities.verification.verdicts import is_rewordable, leaning_ids
 
 MAX_COLUMNS = 8

@@ -25,7 +25,7 @@ from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line
 from activities.roles.works import compose_works
 from activities.verification import gate
-from activities.verification.computed import MAX_EXPRESSION_CHARS, without_label
+from activities.verification.expressions import MAX_EXPRESSION_CHARS, without_label
 
 MAX_REPORT_CHARS = 32_000
 MAX_TITLE_CHARS = 120

@@ -1,12 +1,8 @@
-"""Figures that follow from quoted ones by a computation that their writer shows.
+"""Figures that follow from quoted ones by a computation that their writer shows (`expressions.py`).
 
-The expression has numbers, `+ - * /`, parentheses, `days(first, last)`, the days from one date to another,
-and `months(first, 3)`, the same day of a later month or the last of one that is shorter; or it is a statistic
-of two groups, as `risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval; with the numbers of
-several studies behind each other it pools them (random effects). Each number is a figure of a work, a
-constant that has a name, or what another expression gives; each date stands in a work or in the question, and
-days may be added to it. What code evaluates has to be what the sentence prints, as it is rounded. Nothing is
-searched for.
+Each number of an expression is a figure of a work, a constant that has a name, or what another expression
+gives; each date stands in a work or in the question, and days may be added to it. What code evaluates has to
+be what the sentence prints, as it is rounded. Nothing is searched for.
 
 A text may leave a figure to code: `{F1}` stands for what the expression that begins with `F1:` gives.
 """
@@ -27,16 +23,13 @@ from babel.numbers import format_decimal
 
 from activities.analysis.figures import interval_of_studies
 from activities.analysis.scale import NotUsable
-from activities.contracts.effects import MEASURE_NAMES, Measure
 from activities.contracts.errors import NotInstalled
-from activities.dates import Date, dates_in, day_spans, days_in, days_of
+from activities.dates import Date, day_spans, days_in, days_of
 from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
 from activities.text.numbers import (
-    SPELLED_IN,
     Number,
-    figure_of,
     figures,
     locale_of,
     missing_numbers,
@@ -44,46 +37,36 @@ from activities.text.numbers import (
     rounded_to,
     rounds,
 )
+from activities.verification.expressions import (
+    COUNTS,
+    FACTORS,
+    LANGUAGES,
+    NOTHING,
+    STATISTICS,
+    WHOLES,
+    Expression,
+    Operand,
+    dates_of,
+    without_label,
+)
 
 MAX_WAYS = 256
 """Combinations of readings (`1.000`) that are tried."""
-WHOLES = frozenset(map(Decimal, (1, 100)))
-"""What shares and percentages are of; they may be added and subtracted as well."""
-NOTHING = frozenset({Decimal(0)})
-"""A line of an account that comes to nothing: it may be added and subtracted."""
-FACTORS = WHOLES | frozenset(map(Decimal, (2, 7, 12, 24, 28, 29, 30, 31, 52, 60, 365, 366, 1_000)))
-"""Constants of conversion: halves, days, months, hours, weeks, minutes, thousands; only for products and
-quotients."""
 MAX_OFF = Decimal("0.25")
 """Share of a number by which a computation that was meant to give it may be off."""
-MAX_EXPRESSION_CHARS = 600
 MAX_MAGNITUDE = 15
 """Digits before the point of what is computed; of more no decimals can be written."""
 CHARS_BEFORE, CHARS_BEHIND = 12, 24
 """Characters between a number and the word for days: `14 calendar days`, `Days: 14`."""
-LANGUAGES = (ENGLISH, *sorted(SPELLED_IN))
-"""Those in which the months of a computation are read."""
 MAX_FINE = 10
 """Estimates below it are printed with two decimals, larger ones and all percentage points with one."""
 
-_SIGNS = str.maketrans({"\u00d7": "*", "\u22c5": "*", "\u00f7": "/", ":": "/", "[": "(", "]": ")"})
-_TIMES = re.compile(r"(?<=[\w)\]%] )[x\u00b7](?= [\d(\[])")
-"""Signs of a product with blanks around them: `3 \u00b7 650`; without them the dot is that of decimals."""
-_OPERAND = re.compile(r"(?<![^-+*/();])[^-+*/();\d]*+\d[^-+*/();]*")
-_UNIT = re.compile(r"[^\W\d_ ]|[ .$\u00a3\u20ac\u00a5]")
 _OPERATORS: Mapping[type[ast.operator], Callable[..., object]] = {
     ast.Add: operator.add,
     ast.Sub: operator.sub,
     ast.Mult: operator.mul,
     ast.Div: operator.truediv,
 }
-STATISTICS: Mapping[str, Measure] = {
-    MEASURE_NAMES[measure].replace(" ", "_"): measure for measure in ("RR", "OR", "RD", "MD")
-}
-"""Statistics of two groups (`activities.analysis.figures.interval_of_studies`): of events and participants of
-each, or of its mean, standard deviation and participants. A risk difference is in percentage points."""
-COUNTS: Mapping[str, int] = {name: 6 if measure == "MD" else 4 for name, measure in STATISTICS.items()}
-"""How many numbers each has of a study."""
 STATISTIC = re.compile(
     rf"(?P<name>{'|'.join(STATISTICS)})\((?P<numbers>[^()]*)\)"
     r" = (?P<value>[-.\d]+) \((?P<low>[-.\d]+) to (?P<high>[-.\d]+)\)"
@@ -91,17 +74,12 @@ STATISTIC = re.compile(
 """A row of a statistic with what it gives (`Computed.rows`)."""
 LEVEL = Decimal(95)
 """The level of an interval where no work names another, in percent: that of statistics and pooled effects."""
-_LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|(?!\d[\d.,]{0,18}\s:)[^:=()]{1,20}:(?=\s))\s*+")
-"""The label of a figure, or words in front of a computation; `43 : 120` is a quotient."""
 _PLACE = re.compile(r"\{ ?(F\d{1,3}) ?(?:: ?(\d))? ?\}")
 """The place of a figure, maybe with the digits behind its point: `{F1}`, `{F1:2}`."""
 _REFERENCE = re.compile(r"\bF\d{1,3}\b")
 """What another expression gives, by its label: `4.6 * (1 - F9)`."""
-_FRACTION = re.compile(r"(?<!\d\d)(?<=\d)\u2044")
-"""The line of a fraction of one character (`\u2154`), which no whole number stands before."""
 _PART = re.compile(r"(?<=\w{3})teln?\b")
 """The end of a part in German, whose ordinal is read as `third` is: `zwei Drittel`."""
-_NAME = re.compile(r"n\d+")
 _DAYS = re.compile(r"days\([^()]*\)")
 
 
@@ -131,74 +109,6 @@ class Estimate(NamedTuple):
 
 
 Value = Decimal | date | Estimate
-Operand = Number | Date
-
-
-class Expression:
-    """A computation as its writer shows it, without what it gives."""
-
-    def __init__(self, line: str) -> None:
-        label = _LABEL.match(line := line.strip())
-        self.label = label[1] if label else None
-        line = normalise(line[label.end() if label else 0 :])[:MAX_EXPRESSION_CHARS]
-        line = _TIMES.sub("*", line.partition("=")[0])
-        self.text = _FRACTION.sub("/", line.translate(_SIGNS)).strip()
-        self.operands: dict[str, Operand] = {}
-        """Its numbers and dates, by the names that stand for them in `tree`."""
-        self.readings: dict[str, Sequence[Value]] = {}
-        self.constants: dict[str, set[Decimal]] = {}
-        """The values that a number may have by its place though nothing gives it."""
-        self.divisors: set[str] = set()
-        text = self.text
-        for day in reversed(_dates(text)):
-            name = f"date_{'x' * len(self.operands)}"  # no digit, which would begin a number
-            self.operands[name], self.readings[name] = day, [day.day]
-            text = f"{text[: day.start]}{name}{text[day.start + len(day.text) :]}"
-        if text.startswith((*STATISTICS, "months(")) and not re.search(r"[;,]\s", text):
-            text = text.replace(",", ";")
-        text = _OPERAND.sub(self._name_operand, re.sub(r"[;,]\s", ";", text)).replace(";", ",")
-        try:
-            self.tree = ast.parse(text.strip(), mode="eval").body
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            self.tree = ast.Constant(...)
-        self.texts = {operand.text for operand in self.operands.values()}
-        self.values = {*chain.from_iterable(self.readings.values())}
-
-    def shared(self, result: "Result") -> int:
-        """Count the numbers that it has in common with another computation."""
-        return len(self.texts & result.of.texts)
-
-    def _name_operand(self, match: re.Match[str]) -> str:
-        """Name a figure, which may stand beside a unit."""
-        if (number := figure_of(match[0])) is None or _UNIT.sub("", match[0].replace(number.text, "", 1)):
-            return "?"
-        name = f"n{len(self.operands)}"
-        values = [reading[0] for reading in number.readings if len(reading) == 1]
-        self.operands[name], self.readings[name] = number, values
-        before, behind = match.string[: match.start()].rstrip()[-1:], match.string[match.end() :][:1]
-        around = {before, behind}
-        constants = FACTORS if around & {*"*/"} else WHOLES | NOTHING if around & {*"+-"} else frozenset()
-        # 100.00 is an amount
-        self.constants[name] = {v for v in values if v in constants and (not v or v.as_tuple().exponent == 0)}
-        if before == "/":
-            self.divisors.add(name)
-        return f" {name} "
-
-
-def without_label(line: str) -> str:
-    """Return a computation without the label of the figure that it gives, or other words in front of it."""
-    label = _LABEL.match(line := line.strip())
-    return line[label.end() if label else 0 :]
-
-
-def operands_of(line: str) -> list[str]:
-    """Return the numbers and dates of a computation as they are written."""
-    return [operand.text for operand in Expression(line).operands.values()]
-
-
-def _dates(text: str) -> list[Date]:
-    """Return the dates of an expression or a date, which are too short to tell their language."""
-    return max((dates_in(text, language) for language in LANGUAGES), key=len)
 
 
 def _days_at(number: Number, text: str) -> list[Sequence[int]]:
@@ -314,7 +224,7 @@ class Computations:
         """For an expression the text that it was first shown for."""
         self.results: list[Result] = []
         periods = (days for line in lines for days in _DAYS.findall(line))
-        spans, months = _spans(sources, languages) if any(map(_dates, lines)) else (set(), set())
+        spans, months = _spans(sources, languages) if any(map(dates_of, lines)) else (set(), set())
         self._no_spans = self._stated - spans - WHOLES
         self._no_months = (self._stated | spans) - months
         self._stated |= spans | months
@@ -426,7 +336,8 @@ class Computations:
             values[name] = [v for v in readings if v in self._stated] or [v for v in readings if v in factors]
             if not values[name] and matching:
                 values[name] = [*dict.fromkeys(v for result in matching for v in result.readings(operand))]
-                bases.append((max(matching, key=expression.shared), operand))
+                nearest = max(matching, key=lambda result: len(expression.texts & result.of.texts))
+                bases.append((nearest, operand))
         has_known = bases or any(map(self._stated.intersection, values.values()))
         # constants alone compute nothing
         count = MAX_WAYS if has_known and _is_computed(expression.tree) else 0

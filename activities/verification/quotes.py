@@ -17,7 +17,7 @@ from activities.text.normal_form import normalise
 from activities.text.numbers import figures, missing_numbers
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
-from activities.verification.computed import FACTORS
+from activities.verification.expressions import FACTORS
 from activities.verification.gate import FINAL_MARKS, text_of, works_of
 
 MAX_QUOTES = 8

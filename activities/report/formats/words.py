@@ -37,7 +37,8 @@ from activities.report.formats.text import capitalized, clean, in_quotes, shorte
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
 from activities.text.numbers import Number, figures
-from activities.verification.computed import COUNTS, STATISTIC, STATISTICS
+from activities.verification.computed import STATISTIC
+from activities.verification.expressions import COUNTS, STATISTICS
 
 KINDS: Mapping[RefusedKind, str] = {
     "claim": N_("sentence"),
