@@ -6,8 +6,7 @@ is written once more (`rewordable_paragraphs`, `with_rewordings`) while the edit
 is read in one call -> `printable_draft`. The gate decides; this carries its decisions. Pure functions.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from itertools import chain, pairwise
 from typing import TypeVar
 
@@ -63,10 +62,10 @@ def by_verdict(verdicts: Verdicts) -> Callable[[C], C]:
 
 def with_support(claim: C, support: tuple[Support, ...]) -> C:
     """Return a sentence with its quotes, without the citations of works that none of them is from."""
-    works = dict.fromkeys(quote.evidence_id for quote in support)
-    all_marks = (mark.replace(works=tuple(w for w in mark.works if w in works)) for mark in claim.marks)
     if claim.kind == "background":  # no work carries it
         return claim
+    works = dict.fromkeys(quote.evidence_id for quote in support)
+    all_marks = (mark.replace(works=tuple(w for w in mark.works if w in works)) for mark in claim.marks)
     marks = tuple(mark for mark in all_marks if mark.works)
     kind = kind_of(claim, works, claim.computed)
     return claim.replace(support=support, cites=tuple(works), marks=marks, kind=kind)
@@ -225,7 +224,7 @@ def printable_draft(draft: SectionDraft) -> SectionDraft:
         refusals.append(refusal_of(claim, "reworded"))
         return (former[claim.id],)
 
-    def printable(claims: Sequence[DraftClaim], counts: Counter[str]) -> tuple[DraftClaim, ...]:
+    def printable(claims: Sequence[DraftClaim], shown: set[str]) -> tuple[DraftClaim, ...]:
         printed: list[DraftClaim] = []
         others_stand = any(claim.state == "stands" for claim in claims)
         for claim in claims:
@@ -236,8 +235,8 @@ def printable_draft(draft: SectionDraft) -> SectionDraft:
             # a check refused it, and not that nobody read it
             code = claim.problem.code if claim.problem is not None else "not_read"
             is_refused = code not in ("not_read", "not_confirmed")
-            quotes = [] if others_stand and is_refused else _replacement_quotes(claim, counts)
-            counts.update(quote.text for quote in quotes)
+            quotes = [] if others_stand and is_refused else _replacement_quotes(claim, shown)
+            shown.update(quote.text for quote in quotes)
             refusals.append(refusal_of(claim, "wording" if quotes else "claim"))
             printed += quotes
         return tuple(printed)
@@ -245,11 +244,11 @@ def printable_draft(draft: SectionDraft) -> SectionDraft:
     draft = _without_background(draft.changed(standing))
     answer = _with_leaning_refused(draft.answer)
     claims_of = [_with_leaning_refused(paragraph.claims) for paragraph in draft.paragraphs]
-    answer = printable(answer, _quote_counts(answer))
-    counts = _quote_counts(chain(*claims_of))
+    answer = printable(answer, _standing_quotes(answer))
+    shown = _standing_quotes(chain(*claims_of))
     paragraphs = [
         DraftParagraph(
-            claims=printable(claims, counts),
+            claims=printable(claims, shown),
             heading=paragraph.heading if paragraph.heading and paragraph.heading.state == "stands" else None,
         )
         for paragraph, claims in zip(draft.paragraphs, claims_of, strict=True)
@@ -277,15 +276,15 @@ def _with_leaning_refused(claims: Sequence[DraftClaim]) -> tuple[DraftClaim, ...
     return tuple(claim.replace(**fields) if claim.id in ids else claim for claim in claims)
 
 
-def _quote_counts(claims: Iterable[DraftClaim]) -> Counter[str]:
-    return Counter(s.quote for claim in claims if claim.state == "stands" for s in claim.support)
+def _standing_quotes(claims: Iterable[DraftClaim]) -> set[str]:
+    return {s.quote for claim in claims if claim.state == "stands" for s in claim.support}
 
 
-def _replacement_quotes(claim: DraftClaim, counts: Mapping[str, int]) -> list[DraftClaim]:
-    """Return the quotes that are printed in place of a sentence, under its id."""
+def _replacement_quotes(claim: DraftClaim, shown: Collection[str]) -> list[DraftClaim]:
+    """Return the quotes that are printed in place of a sentence, under its id: none that is shown already."""
     if claim.state == "out" or claim.is_row or claim.letter:
         return []
-    quotes = [s for s in nearest_quotes(claim) if counts.get(s.quote, 0) < 1 and is_prose(s.quote)]
+    quotes = [s for s in nearest_quotes(claim) if s.quote not in shown and is_prose(s.quote)]
     place = {name: getattr(claim, name) for name in ("item", "number", "begins")}
     ids = (claim.id, *(f"{claim.id}.{number}" for number in range(2, len(quotes) + 1)))
     return [
