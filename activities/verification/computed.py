@@ -295,12 +295,15 @@ class Computations:
     def _is_hundred(self, number: Number, text: str, works: Sequence[str]) -> bool:
         """Tell whether a number is the 100 people of whom a text says what a work says in percent.
 
-        A work states the percentage, or what is computed is of percentages."""
+        A work states the percentage, which may be rounded, or what is computed is of percentages."""
         amounts = [amount for amount in figures(text) if amount.value != 100]
         computed = [r.of.values for r in self.results if any(r.prints(amount, text) for amount in amounts)]
         values = [amount.values for amount in amounts if not amount.percent]
         shares = {share.value for work in works for share in figures(work) if share.percent}
-        return number.value == 100 and not shares.isdisjoint(chain(*values, *computed))
+        is_share = not shares.isdisjoint(chain(*computed)) or any(
+            rounded_to(share, amount) == amount for share, amount in product(shares, chain(*values))
+        )
+        return number.value == 100 and is_share
 
     def _by_chance(self, result: Result, number: Number, text: str, works: Sequence[str]) -> tuple[int, ...]:
         """Rank a result by how likely it is the number by chance, the least likely first.

@@ -62,6 +62,7 @@ from activities.report.formats.text import clean, full_stop, in_quotes, shortene
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
+from activities.text.layout import ENDS
 from activities.text.numbers import missing_numbers
 from activities.text.tokens import terms
 from activities.verification.verdicts import bases_of
@@ -292,6 +293,7 @@ class _Page:
             if lead := clean(claim.lead):
                 is_sentence = stop == "." or ":" in lead
                 end = full_stop(lead) if is_sentence and not claim.body[:1].islower() else ":"
+                end = "" if lead.endswith(ENDS) else end
                 yield Run(f"{lead}{end}", "bold")
             yield from self._sentence(claim)
 

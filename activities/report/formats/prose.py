@@ -58,15 +58,20 @@ def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
 
 def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     """Write a claim in Markdown, with its citations; without any where nothing is cited."""
-    lead = f"**{escape_markdown(claim.lead, inline=True)}:** " if claim.lead else ""
+    lead = f"**{escape_markdown(_with_colon(claim.lead), inline=True)}** " if claim.lead else ""
     if claim.strong and not (claim.support or claim.letter or claim.kind == "background"):
         return f"**{escape_markdown(claim.body, inline=True)}**"
     return lead + (escape_markdown(claim.body) if claim.letter else _cite(claim, numbers, escape_markdown))
 
 
 def plain_text(claim: Claim, numbers: Mapping[str, int]) -> str:
-    lead = f"{clean(claim.lead)}: " if claim.lead else ""
+    lead = f"{_with_colon(clean(claim.lead))} " if claim.lead else ""
     return lead + (clean(claim.body) if claim.letter else _cite(claim, numbers, clean))
+
+
+def _with_colon(lead: str) -> str:
+    """End words that lead a sentence, unless they are a question."""
+    return lead if lead.endswith(ENDS) else f"{lead}:"
 
 
 def general_mark(claim: Claim) -> str:

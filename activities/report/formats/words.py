@@ -115,7 +115,10 @@ def steps(claims: Iterable[Claim], expressions: set[str]) -> list[str]:
     for claim, line in [(c, clean(row)) for c in claims for row in c.computed]:
         expression, _equals, result = line.rpartition(" = ")
         stated = {value for number in figures(claim.text) for value in number.values}
-        if expression in expressions or all(stated & number.values for number in figures(line)):
+        is_shown = all(stated & number.values for number in figures(line))
+        if is_shown and claim.is_row:  # nor below the rows that go on from it
+            expressions.add(expression)
+        if is_shown or expression in expressions:
             continue
         expressions.add(expression)
         goes_on = [start for start in results if expression.startswith((f"{start} + ", f"{start} - "))]
@@ -123,7 +126,9 @@ def steps(claims: Iterable[Claim], expressions: set[str]) -> list[str]:
         results[expression] = result
         computation = statistic(line) or f"{results.get(base, '')}{expression.removeprefix(base)} = {result}"
         computation = computation.replace(" * ", "*").replace("*", " \u00d7 ").replace(" - ", " \u2212 ")
-        name = _gives(claim, figures(result), claims) if claim.is_row else ""
+        values = [number.values for number in figures(result)]
+        is_of_row = claim.is_row and all(stated & amounts for amounts in values)
+        name = _gives(claim, figures(result), claims) if is_of_row else ""
         rows.append(f"{name}: {computation}" if name else computation)
     return rows
 

@@ -252,6 +252,9 @@ def test_a_computation_that_its_sentence_shows_is_not_shown_again() -> None:
     other = Claim(id="s1.2", text="You owe 101.", computed=("66 + 35 = 101",))
     assert steps([shown], set()) == []
     assert steps([shown, other], set()) == ["66 + 35 = 101"]
+    row = shown.shaped([("Item", "In all"), ("Sum", "66 + 35 = 101")])
+    left = Claim(id="s1.3", text="91 are left.", computed=("66 + 35 = 101", "101 - 10 = 91"))
+    assert steps([row, left], set()) == ["101 \u2212 10 = 91"], "nor below what goes on from a row"
     again = other.replace(computed=("66 + 35 = 101.00",))
     assert steps([other, again], set()) == ["66 + 35 = 101"]
 

@@ -432,6 +432,8 @@ def test_a_number_word_and_an_ordinal_are_no_rounded_result(text: str, follows: 
 def test_a_stated_percentage_may_be_said_of_a_hundred_people() -> None:
     works = ("More than 60% of the population died within 12 months.",)
     assert not computed_from("More than 60 of 100 people died.", (), works, works).missing
+    assert not computed_from("About 9 in 100 died.", (), ("9.3% died.",), ("9.3% died.",)).missing
+    assert computed_from("About 8 in 100 died.", (), ("9.3% died.",), ("9.3% died.",)).missing == ("100",)
     for text in ("More than 12 of 100 people died.", "It fell by 60% or 100."):
         assert computed_from(text, (), works, works).missing == ("100",)
 
