@@ -86,6 +86,11 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
             assert after.xpath("//a[@data-key='Backspace']/@href")[0].endswith(
                 f"at={first}&kind=screen&stage=titles"
             )
+            assert not after.xpath("//a[@data-key='n']")
+            again = tree_of((await ada.get(f"{at}?at={first}&kind=screen&stage=titles")).text)
+            assert again.xpath("//a[@data-key='n']/@href") == [at + "?by=ada"], (
+                "one need not decide on it again"
+            )
             # the same record, nothing of what ada said
             page = await page_with(bob, at, FORM)
             assert fields_in(page.xpath(FORM)[0])["record"] == [first]
