@@ -43,7 +43,7 @@ GENERAL = N_("general knowledge")
 GENERAL_SIGN = "\u2020"
 """Marks a sentence of general knowledge in a report, which says once what it means."""
 GENERAL_NOTE = N_("{sign} General knowledge: no source that was read says so.")
-GENERAL_OF_LETTER = N_("General knowledge, in no source that was read:")
+GENERAL_OF_LETTER = N_("From general knowledge, not from these sources; check it or leave it out:")
 MAX_OF_SENTENCE, MAX_OF_ROW = 3, 5
 """Works from which a figure is computed that are named behind it."""
 READERS = ("judge", "writer")

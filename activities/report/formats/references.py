@@ -87,8 +87,10 @@ def entry_of(reference: Reference, marks: Sequence[str] = (), twins: Sequence[in
     """Write a reference; `marks`: its badges but those that all references share."""
     links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
     title, venue = clean(reference.title), clean(reference.venue or "")
-    if is_paper(reference) and reference.date_from != "header":  # its first line is seldom what it is called
-        title = venue
+    if (
+        venue and is_paper(reference) and reference.date_from != "header"
+    ):  # its first line is seldom what it is called
+        title, venue = venue, ""
     if venue.replace("_", " ").startswith(f"{title}."):  # a file that has no title but its name
         title, venue = venue, ""
     kind = _(reference.design) if reference.evidence_type == "document" else ""

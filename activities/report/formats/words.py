@@ -25,7 +25,7 @@ from activities.messages import (
     ngettext,
     number,
 )
-from activities.report.formats.prose import scored
+from activities.report.formats.prose import general_of_letter, scored
 from activities.report.formats.statements import (
     STATUSES,
     because,
@@ -269,11 +269,13 @@ def basis(report: Report) -> tuple[str, ...]:
 
 
 def of_letter(claims: Sequence[Claim], statements: Iterable[Statement]) -> Iterator[str]:
-    """Say of a text that leaves the report what is to be filled in and what it lacks."""
+    """Say of a text that leaves the report what is to be filled in, what it lacks, what no work states."""
     places = dict.fromkeys(place for claim in claims for place in PLACE.findall(clean(claim.text)))
     if places:
         yield _("To be filled in: {places}.").format(places=", ".join(places))
     yield from sentences(statement for statement in statements if statement.code == "letter_cut")
+    if general := general_of_letter(claims):
+        yield general
 
 
 def _read_in_vain(report: Report) -> Iterator[str]:
