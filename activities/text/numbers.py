@@ -63,6 +63,8 @@ _TIME = re.compile(
     r"|[\u5348\u4e0a\u6668]\s?\d{1,2}[\u70b9\u65f6](?:\d{1,2}\u5206)?|\d{1,2}[\u70b9\u65f6]\d{1,2}\u5206)",
     re.IGNORECASE,
 )
+_CLOCK = re.compile(r"\d\d?\.[0-5]\d")
+"""A number that may be a time of day as it is written in Britain: `9.20`."""
 _NO_FIGURES: Mapping[re.Pattern[str], Role] = {_DATE: "date", _TIME: "time"}
 _CODE = re.compile(rf"(?<![{_L}\d_])(?>[{_L}][{_L}\d]*(?:-[{_L}\d]+)*)(?![.,\u00b7]\d)")
 _ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
@@ -289,12 +291,19 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
             continue
         if number.code and any(number.code in index.codes for index in map(index_of, texts)):
             continue
+        if _CLOCK.fullmatch(number.text) and number.text.replace(".", ":").lstrip("0") in _times_of(texts):
+            continue
         is_stated = any(
             all(any(index.has(value, number) for index in map(index_of, texts)) for value in reading)
             for reading in number.readings
         )
         if not is_stated or (number.role == "date" and _is_of_another_month(text, number, texts)):
             yield number
+
+
+def _times_of(texts: Iterable[str]) -> set[str]:
+    """Return the times of day that texts have, as `9:20`."""
+    return {n.text.lstrip("0") for text in texts for n in read(text).numbers if n.role == "time"}
 
 
 def _is_of_another_month(text: str, number: Number, texts: Iterable[str]) -> bool:

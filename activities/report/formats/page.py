@@ -143,16 +143,19 @@ class _Page:
         report = self.report
         answer = self._answer()
         title = _("Answer") if report.answer or self.concludes else _("Summary")
+        has_answer, note = bool(answer), (*_text(general_note(report.sentences()), "note"),)
+        answer += note if has_answer else ()
         body = [Chapter("answer", title, tuple(answer), "answer"), *self._body()]
         rests = Chapter("rests", _(RESTS), tuple(self._rests()), "folded")
         body += self._checked()
         quoting = (*body, rests)
         numbers = {quote.number for quote in quotes_in(quoting)} if report.length == "brief" else None
-        reference_blocks, note = refs.blocks(report, numbers), general_note(report.sentences())
+        reference_blocks: tuple[Block, ...] = (*refs.blocks(report, numbers),)
+        reference_blocks += () if has_answer else note
         kind: ChapterKind = "folded" if report.length == "full" else "screen"
         chapters = (
             *body,
-            Chapter("references", _("References"), (*reference_blocks, *_text(note, "note"))),
+            Chapter("references", _("References"), reference_blocks),
             rests,
             Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded"),
             Chapter("quotes", _(QUOTES), tuple(self._quotes(quoting)), "folded"),
@@ -161,7 +164,7 @@ class _Page:
         return Document(
             title=clean(report.title),
             kicker=words.kicker(report),
-            head=tuple(self._head(has_answer=bool(answer))),
+            head=tuple(self._head(has_answer=has_answer)),
             chapters=tuple(chapter for chapter in chapters if chapter.blocks),
             run_line=words.run_line(report),
             language=report.language,

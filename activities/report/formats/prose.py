@@ -42,10 +42,10 @@ SOURCES_OF_LETTER = N_("Sources of this text:")
 GENERAL = N_("general knowledge")
 GENERAL_SIGN = "\u2020"
 """Marks a sentence of general knowledge in a report, which says once what it means."""
-GENERAL_NOTE = N_("{sign} General knowledge: no source that was read says so.")
+GENERAL_NOTE = N_("{sign} From general knowledge, not from the sources; check it before you rely on it.")
 GENERAL_OF_LETTER = N_("From general knowledge, not from these sources; check it or leave it out:")
-MAX_OF_SENTENCE, MAX_OF_ROW = 3, 5
-"""Works from which a figure is computed that are named behind it."""
+MAX_OF_ROW = 5
+"""Works from which the figures of a row are computed that are named in it."""
 READERS = ("judge", "writer")
 """Steps without which no model has read what was found."""
 FIRST_CLAIMS = 5
@@ -97,12 +97,10 @@ def general_of_letter(claims: Iterable[Claim]) -> str:
 
 
 def names_none(claim: Claim | DraftClaim, works: int) -> bool:
-    """Tell whether a computed sentence names no work: it cites none itself, and they are many."""
-    return (
-        claim.kind == "computed"
-        and not claim.marks
-        and works > (MAX_OF_ROW if claim.is_row else MAX_OF_SENTENCE)
-    )
+    """Tell whether a computed sentence names no work: its writer cites none, so that none says it.
+
+    A row, whose works stand in a field of their own, names them unless they are many."""
+    return claim.kind == "computed" and not claim.marks and (not claim.is_row or works > MAX_OF_ROW)
 
 
 def _cite(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:

@@ -304,5 +304,5 @@ def test_general_knowledge_is_marked_where_it_stands() -> None:
     assert "| Drug\u2020 | Rule |" in text
     assert text.count("\u2020") == 3, "the sentence, the row and the note that says what the sign means"
     assert "check it or leave it out: \u201cThe clinic keeps its records.\u201d" in text
-    assert "\u2020 General knowledge: no source that was read says so." in text
+    assert "\u2020 From general knowledge, not from the sources; check it" in text
     assert unread.text not in text, "what no reader has read"

@@ -212,6 +212,8 @@ def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool)
         ("Report it by 2025-03-11.", "It was on 3 March 2025.", "2025-03-11"),
         ("Report it by 2025-03-11.", "It is due on March 11, 2025.", ""),
         ("the second trial", "a trial", ""),
+        ("At 09.20 on that day", "14/04/2026, 09:20 - Nadia: it is ready", ""),
+        ("At 9.20 on that day", "It came at 19:20.", "9.20"),
         ("one of them", "all of them", ""),
     ],
 )
