@@ -129,7 +129,8 @@ def read_page(document: PdfDocument, number: int) -> Page:
             pdfium.FPDFPage_Flatten(page.raw, pdfium.FLAT_NORMALDISPLAY)
             page.close()
             page = document[number]
-        runs = _runs(page, rules)
+        runs, turns = _runs(page, rules)
+        figures, rules = ([_turn(box, turns) for box in boxes] for boxes in (figures, rules))
         _mark_items(runs, [box for box in bullets if not any(figure.encloses(box) for figure in figures)])
         if runs and runs[0].mirrored:
             figures, rules = (
@@ -141,10 +142,8 @@ def read_page(document: PdfDocument, number: int) -> Page:
         page.close()
 
 
-def _runs(page: PdfPage, rules: Sequence[Box]) -> list[Run]:
-    """Return the runs of a page, none of which goes over one of the upright rules."""
-    bars = [rule for rule in rules if rule.top - rule.bottom > RULE]
-    strokes = [rule for rule in rules if rule.top - rule.bottom < 1 < rule.right - rule.left < MAX_STROKE]
+def _runs(page: PdfPage, rules: Sequence[Box]) -> tuple[list[Run], int]:
+    """Return the runs of a page and its quarter turns; none goes over one of the upright rules."""
     runs: list[Run] = []
     words: list[_Word] = []
     largest: _Word | None = None
@@ -152,7 +151,12 @@ def _runs(page: PdfPage, rules: Sequence[Box]) -> list[Run]:
     try:
         text = characters(texts.raw)
         mirrored = is_right_to_left(text)
-        for word in _words_of(texts.raw, text, mirrored=mirrored, is_drawn=bool(strokes)):
+        angles = (pdfium.FPDFText_GetCharAngle(texts.raw, number) for number in range(0, len(text), 40))
+        turns = _quarter_turns(angles)
+        rules = [_turn(rule, turns) for rule in rules]
+        bars = [rule for rule in rules if rule.top - rule.bottom > RULE]
+        strokes = [rule for rule in rules if rule.top - rule.bottom < 1 < rule.right - rule.left < MAX_STROKE]
+        for word in _words_of(texts.raw, text, turns, mirrored=mirrored, is_drawn=bool(strokes)):
             if largest is not None and (
                 not _continues(words[-1], largest, word)
                 or (bars and _is_parted(words[-1], word, bars, mirrored=mirrored))
@@ -171,7 +175,14 @@ def _runs(page: PdfPage, rules: Sequence[Box]) -> list[Run]:
         for run in runs:
             parts = run.text.split(" ")
             run.text = " ".join(w if _LATIN.search(w) else w.translate(_OTHER_BRACKETS) for w in parts)
-    return runs
+    return runs, turns
+
+
+def _turn(box: Box, turns: int) -> Box:
+    """Return where a place is on a page that is turned to the right by quarters."""
+    for _ in range(turns):
+        box = Box(box.bottom, -box.right, box.top, -box.left)
+    return box
 
 
 def _are_inverted(text: str) -> bool:
@@ -280,14 +291,13 @@ def _first_letter(word: str) -> int:
     return next((place for place, character in enumerate(word) if character.isalnum()), 0)
 
 
-def _words_of(raw: _Raw, text: str, *, mirrored: bool, is_drawn: bool) -> Iterator[_Word]:
+def _words_of(raw: _Raw, text: str, turns: int, *, mirrored: bool, is_drawn: bool) -> Iterator[_Word]:
     """Yield the words of a page; those of an even line that stand beside each other as one.
 
     `is_drawn`: signs may be drawn between them.
     """
     matrix, box = pdfium.FS_MATRIX(), pdfium.FS_RECTF()
     to_box, get_box = ctypes.byref(box), pdfium.FPDFText_GetLooseCharBox
-    turns = _quarter_turns(pdfium.FPDFText_GetCharAngle(raw, number) for number in range(0, len(text), 40))
     name = ctypes.create_string_buffer(128)
     piece_of = _pieces(raw, turns, mirrored=mirrored)
     text = mend(text, raw, piece_of)
@@ -301,7 +311,7 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool, is_drawn: bool) -> Iterat
         angle = pdfium.FPDFText_GetCharAngle(raw, number)
         if angle and pdfium.FPDFText_GetMatrix(raw, number, matrix) and matrix.a > 0 and not matrix.b:
             angle = 0.0  # letters that lean, as italics do
-        return font, angle - turns * math.pi / 2
+        return font, angle + turns * math.pi / 2
 
     def sides(first: int, end: int) -> tuple[float, float]:
         """Return where a word of a line across begins and ends."""
@@ -333,8 +343,8 @@ def _words_of(raw: _Raw, text: str, *, mirrored: bool, is_drawn: bool) -> Iterat
                 continue
             piece = piece_of(start, stop, text[start:stop])
             letter_font, letter_angle = font_and_angle(start)
-            if not turns and (letter_font.large or piece.text == "√"):
-                piece = _large_symbol(raw, start, piece)
+            if letter_font.large or piece.text == "√":
+                piece = _large_symbol(raw, start, piece, turns)
             pieces.append(piece)
             fonts.append((letter_font, letter_angle))
         blank = math.inf if is_leftward else _narrowest_blank(pieces)
@@ -447,20 +457,22 @@ def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., Piece]:
     return piece
 
 
-def _large_symbol(raw: _Raw, number: int, piece: Piece) -> Piece:
+def _large_symbol(raw: _Raw, number: int, piece: Piece, turns: int) -> Piece:
     """Return a sum or a root as the sign that it is, on the line on which its middle stands."""
     sides = [ctypes.c_double() for _ in range(4)]
     if not pdfium.FPDFText_GetCharBox(raw, number, *map(ctypes.byref, sides)):
         return piece
-    _, _, bottom, top = (side.value for side in sides)
+    left, right, bottom, top = (side.value for side in sides)
+    box = _turn(Box(left, bottom, right, top), turns)
     text = piece.text.translate(_LARGE_SYMBOLS)
-    base = (bottom + top) / 2 - AXIS * piece.size
-    return piece._replace(text=text, base=base, size=min(piece.size, top - bottom))
+    base = (box.bottom + box.top) / 2 - AXIS * piece.size
+    return piece._replace(text=text, base=base, size=min(piece.size, box.top - box.bottom))
 
 
 def _quarter_turns(angles: Iterable[float]) -> int:
-    """Return by how many quarters most of the text of a page is turned."""
-    counts = Counter(round(angle / (math.pi / 2)) % 4 for angle in angles)
+    """Return by how many quarters most of the text of a page is turned to the left."""
+    # PDFium counts angles to the right
+    counts = Counter(round(-angle / (math.pi / 2)) % 4 for angle in angles)
     turns, count = max(counts.items(), key=lambda item: item[1], default=(0, 0))
     return turns if 2 * count > counts.total() else 0
 

@@ -396,6 +396,25 @@ def test_cells_between_rules_across_are_a_table_whatever_they_say() -> None:
     ]
 
 
+def test_a_table_that_is_turned_is_read_as_one_across() -> None:
+    rows = (("Boat", "Owner", "Fee"), ("Alma", "Lee", "12"), ("Brise", "Kim Lee", "14"))
+
+    def turned(x: float, y: float, words: str) -> str:
+        return f"BT /F1 10 Tf 0 1 -1 0 {x} {y} Tm ({words}) Tj ET\n"
+
+    content = "".join(
+        turned(200 + 20 * row, 50 + 90 * column, cell)
+        for row, cells in enumerate(rows)
+        for column, cell in enumerate(cells)
+    )
+    content += "".join(f"{x} 46 0.8 240 re f\n" for x in (186, 206, 246))
+    content += turned(270, 50, "The boats of the harbour are those of last year.")
+    assert drawn(content).split("\n\n") == [
+        "Boat: Alma; Owner: Lee; Fee: 12\nBoat: Brise; Owner: Kim Lee; Fee: 14",
+        "The boats of the harbour are those of last year.",
+    ]
+
+
 def test_rules_that_are_drawn_cell_by_cell_enclose_a_table() -> None:
     rows = (("Boat", "Owner", "Remark"), ("Alma", "Lee", "sold"), ("Brise", "Kim", "not seen"))
     content = "".join(
