@@ -308,12 +308,17 @@ def _why(row: Value | ExcludedText) -> str:
     return row.reason or (_("see the quote") if row.support else "")
 
 
+def ground_of(criterion: str, *, is_unmet: bool) -> str:
+    """Name a criterion as the ground of an exclusion: one that has to be met was not."""
+    return _("not met: {criterion}").format(criterion=criterion) if is_unmet else criterion or _("not stated")
+
+
 def _full_texts(findings: Findings) -> Iterator[Block]:
     if findings.excluded:
         yield Heading(_("Excluded"))
         cells = [
             (
-                *(cell(text.title), cell(text.criterion or _("not stated"))),
+                *(cell(text.title), cell(ground_of(text.criterion, is_unmet=text.is_unmet))),
                 _quoting_cell(_why(text), text.support, findings),
             )
             for text in findings.excluded

@@ -85,6 +85,8 @@ class ExcludedText(Frozen):
     title: str
     criterion: str
     """Its text; empty where none is named."""
+    is_unmet: bool = False
+    """It is one that a work has to meet, and this one did not."""
     reason: str = ""
     support: tuple[Support, ...] = ()
 
@@ -196,6 +198,7 @@ def _excluded_text(ref: EvidenceRef, decision: Decision | None, protocol: Protoc
     return ExcludedText(
         title=ref.title,
         criterion=rule.text if rule else "",
+        is_unmet=rule is not None and rule.kind == "include",
         reason=decision.reason if decision else "",
         support=tuple(Support(evidence_id=ref.evidence_id, quote=quote) for quote in words),
     )

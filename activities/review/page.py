@@ -167,7 +167,10 @@ def flow_boxes(review: PublishedReview) -> tuple[FlowBox, ...]:
     def rows(*every: tuple[str, int]) -> Rows:
         return tuple((clean(name), count) for name, count in every if count)
 
-    criteria = {rule.id: rule.text for rule in review.protocol.criteria}
+    criteria = {
+        rule.id: chapters.ground_of(rule.text, is_unmet=rule.kind == "include")
+        for rule in review.protocol.criteria
+    }
     reasons = ((criteria.get(name, _(name)), count) for name, count in flow.excluded_because.items())
     excluded, undecided = _("Excluded"), _("Undecided")
     return (

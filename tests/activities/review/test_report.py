@@ -401,6 +401,15 @@ def test_the_risk_of_bias_is_exported_as_robvis_reads_it_with_each_ground() -> N
     assert (line["1.1"], line["Outcome"]) == ("Y", "death from any cause")
 
 
+def test_a_criterion_that_was_not_met_is_no_ground_as_it_stands() -> None:
+    excluded = ExcludedText(title="A cohort", criterion="People were allocated by chance.", is_unmet=True)
+    text = page(findings=findings().replace(excluded=(excluded, *findings().excluded))).decode()
+    assert "| A cohort | not met: People were allocated by chance. |" in text
+    assert "| Rats | Animals were studied. |" in text
+    assert ("not met: People were allocated by chance.", 2) in flow_boxes(published())[3].aside
+    assert ("Animals were studied.", 3) in flow_boxes(published())[3].aside
+
+
 def test_what_the_findings_cannot_vouch_for_is_said() -> None:
     text = " ".join(limitations(findings(), PROTOCOL))
     for part in ("Full texts not retrieved: 1", "tool for the risk of bias: 1", "stands beside it"):
