@@ -24,7 +24,7 @@ from activities.contracts.bounds import MAX_COUNT
 from activities.contracts.effects import Arms, Effect, Unread, UnreadReason
 from activities.contracts.judge import Cell, Table, TableRow
 from activities.text.normal_form import verbatim
-from activities.text.numbers import are_among, index_of
+from activities.text.number_index import are_among, index_of
 from activities.text.sentences import split
 
 _EFFECT = ("outcome", "measure", *INTERVAL)

@@ -17,7 +17,8 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from activities.analysis.scale import NotUsable, agrees_with_counts, point_of, study_interval
 from activities.contracts.effects import MEASURE_NAMES, Arms, Effect, Interval, Measure
 from activities.text.normal_form import normalise
-from activities.text.numbers import Number, figure_of, figures, index_of, read
+from activities.text.number_index import index_of
+from activities.text.numbers import Number, figure_of, figures, read
 
 ARM_FIELDS = ("events", "total", "control_events", "control_total")
 SHARES = ("percent", "total", "control_percent", "control_total")

@@ -18,7 +18,8 @@ from activities.roles.full_texts import MAX_REASON_CHARS, QuotedAnswer, compose_
 from activities.roles.prompt import listing
 from activities.roles.role import Accepted, Prompt, RoleSpec, are_retracted
 from activities.roles.validation import line, one_of
-from activities.text.numbers import figure_of, index_of, missing_numbers
+from activities.text.number_index import index_of, missing_numbers
+from activities.text.numbers import figure_of
 from activities.verification.fields import are_spans
 
 MAX_FIELDS = 80

@@ -19,7 +19,7 @@ from activities.roles.fields import ClaimLabels, Loose, OneClaim, Text, Truth, l
 from activities.roles.prompt import compose, fence
 from activities.roles.role import Accepted, Prompt, RoleSpec
 from activities.roles.validation import line, refusal, sentence_text
-from activities.text.numbers import missing_numbers
+from activities.text.number_index import missing_numbers
 from activities.verification import gate
 
 MIN_SAME = 60.0

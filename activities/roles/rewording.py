@@ -15,7 +15,7 @@ from activities.roles.prose import GENERAL, read_row, read_sentence
 from activities.roles.role import Prompt, prompt_text
 from activities.roles.validation import sentence_text
 from activities.roles.works import compose_works
-from activities.text.numbers import missing_numbers
+from activities.text.number_index import missing_numbers
 from activities.verification import gate
 from activities.verification.expressions import MAX_EXPRESSION_CHARS
 from activities.verification.verdicts import is_rewordable, leaning_ids

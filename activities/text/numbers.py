@@ -7,9 +7,8 @@ are no figures to compute with; digits within a name (`IL-6`) are part of its co
 
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
-from datetime import date
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from decimal import Context, Decimal
 from functools import cache, lru_cache
 from itertools import chain
@@ -18,25 +17,17 @@ from typing import Literal, NamedTuple
 from babel import Locale, UnknownLocaleError
 from text_to_num import Token, find_numbers
 
-from activities.dates import days_of
-from activities.text.language import ENGLISH, language_of, language_of_question
-from activities.text.layout import rows
+from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import is_unspaced, normalise
 from activities.text.sentences import ORDINALS
-from activities.text.tokens import GREEK, fold
+from activities.text.tokens import fold
 
 Role = Literal["figure", "date", "time", "ordinal", "page", "level", "code"]
 Reading = tuple[Decimal, ...]
 SPELLED_IN = frozenset(("en", "fr", "es", "pt", "de", "it", "nl", "da"))
 """Languages whose number words are read, as those of Chinese are."""
-MAX_SPELLED = 100
-"""Up to which a work in another language may well state a whole number in words."""
 MAX_COUNT = 10
 """Up to which a sentence may count what its works list: three groups for groups I to III."""
-MAX_ROUNDED = Decimal("0.05")
-"""Share of itself by which a number may differ from what it is rounded to."""
-MIN_ROUNDED_DIGITS = 2
-"""Digits of a number that may be another one rounded."""
 MAX_DIGITS = 24
 """Digits and marks of a number; a longer run is a code."""
 MIN_PREFIX = 3
@@ -44,7 +35,7 @@ MIN_PREFIX = 3
 _ANY_LENGTH = Context(prec=10_000)
 LEVELS = frozenset(map(Decimal, ("80", "90", "95", "97.5", "98", "99", "99.9")))
 
-_L = "A-Za-z\u00b5\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
+LETTERS = "A-Za-z\u00b5\u00c0-\u024f\u0370-\u03ff\u0400-\u04ff"
 """Letters of scripts with blanks between words: in the others a letter beside a digit makes no name."""
 _MONTH, _YEAR, _DAY = r"[^\W\d_]{3,12}\.?", r"(?:1[5-9]|20)\d\d", r"(?:0?[1-9]|[12]\d|3[01])"
 _MARK = re.compile(r"\[\d{1,3}\]")
@@ -63,10 +54,8 @@ _TIME = re.compile(
     r"|[\u5348\u4e0a\u6668]\s?\d{1,2}[\u70b9\u65f6](?:\d{1,2}\u5206)?|\d{1,2}[\u70b9\u65f6]\d{1,2}\u5206)",
     re.IGNORECASE,
 )
-_CLOCK = re.compile(r"\d\d?\.[0-5]\d")
-"""A number that may be a time of day as it is written in Britain: `9.20`."""
 _NO_FIGURES: Mapping[re.Pattern[str], Role] = {_DATE: "date", _TIME: "time"}
-_CODE = re.compile(rf"(?<![{_L}\d_])(?>[{_L}][{_L}\d]*(?:-[{_L}\d]+)*)(?![.,\u00b7]\d)")
+_CODE = re.compile(rf"(?<![{LETTERS}\d_])(?>[{LETTERS}][{LETTERS}\d]*(?:-[{LETTERS}\d]+)*)(?![.,\u00b7]\d)")
 _ROMAN = {"I": 1, "II": 2, "III": 3, "IV": 4, "V": 5, "VI": 6, "VII": 7, "VIII": 8, "IX": 9}
 _AMBIGUOUS = frozenset(("I", "IV", "V", "VI"))
 """Roman numerals that are as often other words."""
@@ -77,7 +66,7 @@ _FRACTION = "\u2044"
 _NUMBER = re.compile(
     rf"(?<!\d)(?P<digits>\d+{_FRACTION}[1-9]\d?(?!\d)|\d{{1,3}}(?:\s\d{{3}})+(?:[.,\u00b7]\d+)?(?!\d)"
     r"|\d+(?:[.,\u00b7\u22c5']\d+)*|[.\u00b7]\d+)"
-    rf"(?P<percent>\s?[%\u2030\u066a]|{_PERCENT})?(?P<unit>[{_L}]+)?",
+    rf"(?P<percent>\s?[%\u2030\u066a]|{_PERCENT})?(?P<unit>[{LETTERS}]+)?",
     re.IGNORECASE,
 )
 _TO_PERCENT = re.compile(
@@ -102,17 +91,15 @@ _GLUED = {"k": 1_000, "K": 1_000, "M": 1_000_000}
 _SCALE = re.compile(r"\s?([^\W\d_](?:[\w ]{0,20}\w)?)")
 _COMPACT = re.compile(r"(0+) ?([^.]+)\.?")
 _ARABIC_MARKS = {0x66B: ".", 0x66C: ","}
-_SEPARATOR = re.compile(r"[.,\u00b7\u22c5']")
+SEPARATOR = re.compile(r"[.,\u00b7\u22c5']")
 _TOKEN = re.compile(r"[^\W\d_]+|[^\w\s]")
 _COMPOUND = re.compile(
     r"(?<=\w{3})(?:fold|mal|fach\w{0,2}|(?:prozent|j\u00e4hr|monat|w\u00f6ch|t\u00e4g|st\u00fcnd)ig\w{0,2})$"
 )
 """The end of a word that begins with a number: `zw\u00f6lfw\u00f6chige`, `twentyfold`."""
-_DIGIT = re.compile(r"\d+")
+DIGIT = re.compile(r"\d+")
 _RANK = re.compile(r"(?:st|nd|rd|th)\b")
 """The ending of an ordinal in digits: `the 25th`."""
-_APART = re.compile(rf"(?<![{_L}\d])[{_L}]+ \d+[{_L}\d]*|(?<!\d)\d++[ -](?:{'|'.join(GREEK.values())})\b")
-"""A name whose number or Greek letter stands apart: `IL 6`, `TiO 2`, `1 beta`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,37 +159,6 @@ class Contents(NamedTuple):
     codes: tuple[Code, ...]
 
 
-class NumberIndex(NamedTuple):
-    """Everything that a text states, for looking up."""
-
-    values: frozenset[Decimal]
-    percents: frozenset[Decimal]
-    """Those that may be percentages."""
-    codes: frozenset[str]
-    signed: frozenset[Decimal]
-    scaled: frozenset[Decimal]
-    """Its values, those that a word multiplies only as multiplied."""
-    days: frozenset[date]
-    """Its dates that have a day, a month and a year."""
-
-    def has(self, value: Decimal, number: Number | None = None) -> bool:
-        """Tell whether a value (of a number) stands in the text, or another one that is rounded to it.
-
-        What may be a year is no other one rounded."""
-        values = self.scaled if number and number.is_scaled else self.values
-        values = self.percents if number and number.percent else values
-        is_year = number is not None and number.is_year
-        return value in values or (not is_year and any(rounds(other, value) for other in values))
-
-
-def rounds(exact: Decimal, value: Decimal) -> bool:
-    """Tell whether a number is another one with fewer digits."""
-    short, full = value.normalize(), exact.normalize()
-    is_shorter = MIN_ROUNDED_DIGITS <= len(short.as_tuple().digits) < len(full.as_tuple().digits)
-    is_near = is_shorter and abs(full - short) <= MAX_ROUNDED * abs(full)
-    return is_near and rounded_to(exact, short) == short
-
-
 def rounded_to(exact: Decimal, printed: Decimal) -> Decimal:
     """Return a number with the last place of another one, halves up."""
     exponent = printed.as_tuple().exponent
@@ -226,15 +182,15 @@ def read(text: str, language: str = "") -> Contents:
     for match in _CODE.finditer(text):
         token = match[0]
         codes += _codes(token, language)
-        if _DIGIT.search(token):
-            digits = [Decimal(digit) for digit in _DIGIT.findall(token)]
+        if DIGIT.search(token):
+            digits = [Decimal(digit) for digit in DIGIT.findall(token)]
             numbers.append(Number(token, *match.span(), tuple((digit,) for digit in digits), role="code"))
-    text = _CODE.sub(lambda match: _blank(match) if _DIGIT.search(match[0]) else match[0], text)
+    text = _CODE.sub(lambda match: _blank(match) if DIGIT.search(match[0]) else match[0], text)
     for match in _NUMBER.finditer(text):
         if len(match["digits"]) <= MAX_DIGITS:
             numbers.append(_number(match, text, decimal, language))
         else:
-            codes.append(Code(match["digits"], _compact(match["digits"])))
+            codes.append(Code(match["digits"], compact(match["digits"])))
     characters = list(text)
     for figure in numbers:
         characters[figure.start : figure.end] = "#" * (figure.end - figure.start)
@@ -254,91 +210,13 @@ def figure_of(text: str, language: str = "") -> Number | None:
     return numbers[0] if len(numbers) == 1 else None
 
 
-def are_among(text: str, numbers: frozenset[Decimal]) -> bool:
-    """Tell whether each number of a text is one of those held (`NumberIndex.signed`), with its sign."""
-    return all(not numbers.isdisjoint(number.signed) for number in read(text).numbers)
-
-
-@lru_cache(maxsize=256)
-def index_of(text: str) -> NumberIndex:
-    """Return everything that a text states, the cells of its tables by themselves."""
-    content = read(text)
-    cells = [cell for row in rows(text) for cell in row if _DIGIT.search(cell)]
-    cell_numbers = [replace(n, percent=None) for cell in dict.fromkeys(cells) for n in read(cell).numbers]
-    numbers = [number for number in (*content.numbers, *cell_numbers) if number.role != "time"]
-    code_values = frozenset(code.value for code in content.codes if code.value is not None)
-    split_codes = (_compact(match[0]) for match in _APART.finditer(normalise(text)))
-    return NumberIndex(
-        values=code_values.union(*(number.values for number in numbers)),
-        percents=frozenset().union(*(number.values for number in numbers if number.percent is not False)),
-        codes=frozenset((*(code.code for code in content.codes), *(n.code for n in numbers), *split_codes)),
-        signed=frozenset(value for number in numbers for value in number.signed),
-        scaled=code_values.union(*(n.readings[-1] if n.is_scaled else n.values for n in numbers)),
-        days=frozenset(days_of([text], language_of_question(text) or ENGLISH)),
-    )
-
-
-def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
-    """Return the numbers of a text that none of the others states.
-
-    Ordinals and times of day are read as the rest of the sentence is, and so is a whole number up to ten,
-    which may count, unless it has decimals (`2.0`)."""
-    texts = [*texts]  # read as far as they are needed: most sentences have nothing that is looked up
-    for number in read(text).numbers:
-        is_plain = number.role == "figure" and not (number.percent or number.is_scaled)
-        is_count = is_plain and number.value <= MAX_COUNT and not _SEPARATOR.search(number.text)
-        if is_count or number.role in ("time", "ordinal", "code"):
-            continue
-        if number.code and any(number.code in index.codes for index in map(index_of, texts)):
-            continue
-        if _CLOCK.fullmatch(number.text) and number.text.replace(".", ":").lstrip("0") in _times_of(texts):
-            continue
-        is_stated = any(
-            all(any(index.has(value, number) for index in map(index_of, texts)) for value in reading)
-            for reading in number.readings
-        )
-        if not is_stated or (number.role == "date" and _is_of_another_month(text, number, texts)):
-            yield number
-
-
-def _times_of(texts: Iterable[str]) -> set[str]:
-    """Return the times of day that texts have, as `9:20`."""
-    return {n.text.lstrip("0") for text in texts for n in read(text).numbers if n.role == "time"}
-
-
-def _is_of_another_month(text: str, number: Number, texts: Iterable[str]) -> bool:
-    """Tell whether texts have a date with this day and year in other months alone."""
-    days = days_of([number.text], language_of_question(text) or ENGLISH)
-    stated_days = {day for index in map(index_of, texts) for day in index.days}
-    dates = {(day.year, day.day) for day in days}
-    return days.isdisjoint(stated_days) and any((day.year, day.day) in dates for day in stated_days)
-
-
-def may_be_spelled(number: str, text: str) -> bool:
-    """Tell whether a text may state a number or a percentage in words of its language, which are not read."""
-    is_small = all(
-        part.role == "figure" and all(value <= MAX_SPELLED and not value % 1 for value in part.values)
-        for part in read(number).numbers
-    )
-    return is_small and language_of(text) not in ("", "zh", *SPELLED_IN)
-
-
-def missing_code(text: str, texts: Iterable[str]) -> str:
-    """Return the first code of a text that none of the others has; empty where none is missing."""
-    texts = [*texts]
-    for code in read(text).codes:
-        if not any(code.code in index.codes or code.value in index.values for index in map(index_of, texts)):
-            return code.text
-    return ""
-
-
 def _blank(match: re.Match[str]) -> str:
     return " " * len(match[0])
 
 
 def _date_or_time(match: re.Match[str], role: Role) -> Number:
     """Return a date or a time: its parts, or its year with the day, where a name may stand for its month."""
-    parts = tuple(map(Decimal, _DIGIT.findall(match[0])))
+    parts = tuple(map(Decimal, DIGIT.findall(match[0])))
     years = [part for part in parts if part >= MAX_COUNT**3][:1]
     if match[0][5:].isdigit() and years and years[0] % 100 < parts[1]:  # 2018-19
         parts = (*parts, years[0] - years[0] % 100 + parts[1])
@@ -353,16 +231,17 @@ def _codes(token: str, language: str) -> Iterator[Code]:
         yield Code(token, token.casefold(), Decimal(_ROMAN[token]))
     parts = token.split("-")
     for before, part in zip(["", *parts], parts, strict=False):
-        digits = _DIGIT.search(part)
+        digits = DIGIT.search(part)
         if digits is None:
             continue
         is_word = before.islower() or (language == "de" and before.istitle())  # Typ-2-Diabetes
         is_prefix = part[0].isdigit() and is_word and len(before) >= MIN_PREFIX
         value = Decimal(digits[0]) if is_prefix else None
-        yield Code(token, _compact(before + part if part.isdigit() else part), value)
+        yield Code(token, compact(before + part if part.isdigit() else part), value)
 
 
-def _compact(text: str) -> str:
+def compact(text: str) -> str:
+    """Return the comparison form of a code: its letters and digits, folded."""
     return "".join(filter(str.isalnum, fold(text)))
 
 
@@ -394,7 +273,7 @@ def _number(match: re.Match[str], text: str, decimal: str, language: str) -> Num
         role = "page"
     elif _RANK.match(text, match.end("digits")):
         role = "ordinal"
-    code = _compact(match["digits"] + unit) if unit else ""
+    code = compact(match["digits"] + unit) if unit else ""
     sign: Literal["", "-", "?"] = ""
     if before.endswith("-") and not before.endswith(("+/-", "+-")):  # a deviation behind a mean
         sign = "?" if before[-2:-1].isalnum() or before[-2:-1] in (")", "]", "%") else "-"
@@ -438,11 +317,11 @@ def _readings(digits: str, decimal: str) -> Iterator[Reading]:
         yield from dict.fromkeys((rounded_to(exact, place).normalize() + 0,) for place in places)
         yield Decimal(numerator), Decimal(denominator)
         return
-    marks = _SEPARATOR.findall(digits)
+    marks = SEPARATOR.findall(digits)
     if not marks:
         yield (Decimal(digits),)
         return
-    head, *groups = _SEPARATOR.split(digits)
+    head, *groups = SEPARATOR.split(digits)
     if not head:
         yield (Decimal(f"0.{groups[0]}"),)
         return

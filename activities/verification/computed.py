@@ -28,15 +28,8 @@ from activities.dates import Date, day_spans, days_in, days_of
 from activities.messages import LOCALES, _, in_language
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.normal_form import normalise
-from activities.text.numbers import (
-    Number,
-    figures,
-    locale_of,
-    missing_numbers,
-    read,
-    rounded_to,
-    rounds,
-)
+from activities.text.number_index import missing_numbers, rounds
+from activities.text.numbers import Number, figures, locale_of, read, rounded_to
 from activities.verification.expressions import (
     COUNTS,
     FACTORS,

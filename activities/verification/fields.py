@@ -10,7 +10,8 @@ from activities.analysis.cells import FIGURES, cell_reason
 from activities.contracts.evidence import Evidence, Support
 from activities.text.language import language_of
 from activities.text.normal_form import normalise
-from activities.text.numbers import index_of, missing_numbers, read
+from activities.text.number_index import index_of, missing_numbers
+from activities.text.numbers import read
 from activities.text.tokens import plain_words
 from activities.verification.gate import ASK, STANDS, Decision, check_exact, refuse
 

@@ -20,7 +20,8 @@ from activities.dates import ranges_apart
 from activities.text.language import ENGLISH, language_of_question
 from activities.text.layout import ENDS
 from activities.text.normal_form import normalise
-from activities.text.numbers import may_be_spelled, missing_code, missing_numbers, read
+from activities.text.number_index import may_be_spelled, missing_code, missing_numbers
+from activities.text.numbers import read
 from activities.text.quotability import LABEL
 from activities.text.tokens import terms
 from activities.verification.computed import Computations

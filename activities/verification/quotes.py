@@ -14,7 +14,8 @@ from activities.contracts.evidence import Evidence, Support
 from activities.contracts.write import DraftClaim
 from activities.dates import dates_in, days_in, days_of
 from activities.text.normal_form import normalise
-from activities.text.numbers import figures, missing_numbers
+from activities.text.number_index import missing_numbers
+from activities.text.numbers import figures
 from activities.text.sentences import Sentence as SourceSentence
 from activities.text.sentences import quotable, sentences
 from activities.verification.expressions import FACTORS

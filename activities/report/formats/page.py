@@ -63,7 +63,7 @@ from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
 from activities.text.layout import ENDS
-from activities.text.numbers import missing_numbers
+from activities.text.number_index import missing_numbers
 from activities.text.tokens import terms
 from activities.verification.verdicts import bases_of
 

@@ -4,17 +4,9 @@ from decimal import Decimal
 
 import pytest
 
-from activities.text import numbers
-from activities.text.numbers import (
-    NumberIndex,
-    are_among,
-    figure_of,
-    figures,
-    index_of,
-    missing_code,
-    missing_numbers,
-    read,
-)
+from activities.text import number_index
+from activities.text.number_index import NumberIndex, are_among, index_of, missing_code, missing_numbers
+from activities.text.numbers import figure_of, figures, read
 
 BILL = """date,item,amount
 2024-04-03,rent,4350.00
@@ -269,7 +261,7 @@ def test_a_sentence_without_what_is_looked_up_has_no_work_read(monkeypatch: pyte
         looked_at.append(text)
         return index_of(text)
 
-    monkeypatch.setattr(numbers, "index_of", look)
+    monkeypatch.setattr(number_index, "index_of", look)
     assert missing_code("Sleep helps.", works) == ""
     assert not any(missing_numbers("Two groups slept.", works))
     assert not looked_at
