@@ -26,7 +26,7 @@ from activities.report.formats.blocks import (
 from activities.report.formats.conclusion_words import differs, direction_words, line, reasons
 from activities.report.formats.references import STANDINGS, WARNING_STANDINGS
 from activities.report.formats.references import entry_of as listed_work
-from activities.report.formats.text import clean
+from activities.report.formats.text import clean, in_quotes
 from activities.report.strength import TYPE_NAMES
 from activities.review.archive import PublishedReview
 from activities.review.bias import (
@@ -305,7 +305,8 @@ def _signals(assessment: BiasAssessment, findings: Findings) -> Iterator[tuple[C
 
 
 def _why(row: Value | ExcludedText) -> str:
-    return row.reason or (_("see the quote") if row.support else "")
+    """Write the ground of an answer with the words of the study, as every format shows them."""
+    return " ".join((*filter(None, (row.reason,)), *(in_quotes(support.quote) for support in row.support)))
 
 
 def ground_of(criterion: str, *, is_unmet: bool) -> str:

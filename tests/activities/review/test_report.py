@@ -262,7 +262,7 @@ def test_nothing_is_said_to_rest_on_a_quote_or_a_model_where_people_worked_alone
     models = written(Screener(name="Ada"), Screener(name="m", kind="model"), support=(QUOTE,), assessed=7)
     assert "a person answered the questions on each result" in people
     counts = "Full texts: 8. Assessed: 7, of which included: 2."
-    for part in ("see the quote", "a model proposed answers with quotes", counts):
+    for part in (f"“{QUOTE.quote[:40]}", "a model proposed answers with quotes", counts):
         assert (part in models, part in people) == (True, False), part
 
 
