@@ -51,6 +51,10 @@ class Checks:
         """Return a text with the figures that it leaves to its computations."""
         return self._computations.fill(text, language)
 
+    def with_results(self, expression: str) -> str:
+        """Return a computation with what others give in the place of their labels."""
+        return self._computations.with_results(expression)
+
     def claims(self, rows: Iterable[ProseRow]) -> tuple[DraftClaim, ...]:
         """Return the sentences of a block, each once."""
         claims: dict[str, DraftClaim] = {}

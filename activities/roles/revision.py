@@ -7,21 +7,20 @@ from activities.contracts.write import Written
 from activities.report.formats.statements import sentence as in_words
 from activities.roles.prompt import fence, listing
 
-MAX_CRITIQUE, MAX_CRITIQUE_CHARS = 10, 500
+MAX_CRITIQUE, MAX_CRITIQUE_CHARS = 6, 500
 """Points of a critique, and characters of each."""
 REVISE = (
     "`critique`, first: read your draft as the one who asked and has to use it today, and as the one who "
-    "gets what it is to send. At most ten things that must change, the gravest first, each with what "
+    "gets what it is to send. At most six things that must change, the gravest first, each with what "
     "should stand there: what contradicts itself (opening, tables, advice, what is to be sent) or "
     "misleads; what says more or less than the works, or holds for others than the reader is told; a "
-    "figure that is taken for something else; a part of the question, or a point of somebody, without a "
-    "plain verdict and its reason beside it; advice that the works speak against, that goes further than "
-    "a guideline that is named, or steps of which two cannot both be taken; what decides and comes too "
-    "late, or is left out; what a text to be sent gives away, or a point it leaves unanswered; what serves "
-    "nobody. No matter of taste. `report`: then the whole text once more, in the form "
-    "above. Mend each of these points, and what was refused, where it belongs, not in a sentence added "
-    "behind; leave word for word what needs no change; cut what serves nobody, so that the text stays "
-    "about as long as the draft. The draft has its figures filled in: they stay as printed. What it "
+    "figure that is taken for something else; a part of the question without a plain verdict; advice that "
+    "the works speak against, or steps of which two cannot both be taken; a conflict of works that decides "
+    "and is not faced; what a text to be sent gives away; what serves nobody or is said twice. No matter of "
+    "taste. `report`: then the whole text once more, in the form above. Mend each of these points, and what "
+    "was refused, where it belongs, not in a sentence added behind; leave word for word what needs no "
+    "change. The text gets no longer than the draft: what is added takes the place of what matters "
+    "less. The draft has its figures filled in: they stay as printed. What it "
     "computed and proposed need not be listed again; list what is new. Answer with JSON."
 )
 MAX_SHOWN, MAX_SHOWN_CHARS = 160, 600

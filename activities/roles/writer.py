@@ -126,8 +126,9 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         return Accepted(accept_again(step, prompt, answer))
     first = step.first or Written(report="")
     computed, proposed = (*answer.computed, *first.computed), (*answer.proposed, *first.proposed)
-    unlabelled_rows = tuple(map(without_label, computed))  # the labels are those of this answer
     checks = Checks(prompt, computed, proposed, answer.report)
+    # the labels are those of this answer
+    unlabelled_rows = tuple(without_label(checks.with_results(row)) for row in computed)
     report = checks.fill(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
     is_revised = step.first is None and step.model.effort != "small"
     text = read_markdown(report, ids_by_label(prompt), step.language, to_send=answer.to_send is not False)

@@ -223,7 +223,7 @@ class Computations:
         self._stated |= spans | months
         waiting = [*dict.fromkeys((*lines, *periods))]
         while waiting:
-            filled = [*map(self._with_results, waiting)]
+            filled = [*map(self.with_results, waiting)]
             ready = [line for line in filled if not _REFERENCE.search(without_label(line))]
             self._evaluate([*map(Expression, ready or filled)])
             waiting = [line for line in filled if line not in ready] if ready else []
@@ -235,7 +235,7 @@ class Computations:
                 self.results += results
                 waiting = [e for e in waiting if all(result.of is not e for result in results)]
 
-    def _with_results(self, line: str) -> str:
+    def with_results(self, line: str) -> str:
         """Return an expression with what the labels of others in it give, as these are printed."""
         text = without_label(line)
         values = {result.of.label: result.printed for result in reversed(self.results)}

@@ -235,6 +235,16 @@ def test_an_item_is_read_with_its_lead() -> None:
     assert dated.state == "refused", "a date that its work does not have"
 
 
+def test_a_revision_is_shown_computations_without_the_labels_of_the_draft() -> None:
+    answer = DraftAnswer.model_validate(
+        {"report": "It is {F2} [E1].", "computed": ["F1: 180.00 / 2", "F2: 180.00 - F1"]}
+    )
+    prompt = WRITER.render(STEP, WORKS, 20_000)
+    written = WRITER.accept(STEP, prompt, answer).output.written
+    assert written is not None
+    assert written.computed == ("180.00 / 2", "180.00 - 90")
+
+
 def test_words_that_lean_lead_as_bold_ones_do() -> None:
     (item,) = written("- *At night.* The plumber came [E1].")[0].claims
     assert (item.lead, item.body) == ("At night", "The plumber came.")
