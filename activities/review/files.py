@@ -1,5 +1,6 @@
 """Files that people give to a review: records of other databases, and full texts."""
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
@@ -8,6 +9,7 @@ from pydantic import JsonValue
 
 from activities.contracts.errors import DeterminatorError, Refused
 from activities.contracts.evidence import FULL_TEXT_FROM, Evidence
+from activities.documents.encodings import decode
 from activities.documents.text import HEAD_CHARS, Unreadable, has_title
 from activities.review.protocol import Columns
 from activities.review.records import UnreadableRecords
@@ -19,7 +21,22 @@ from activities.sources.pubmed import read_record as read_pubmed_record
 from activities.sources.records import by_title
 
 PUBMED_XML = ".xml"
-ENDINGS = (".ris", ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)
+MEDLINE = ".nbib"
+ENDINGS = (".ris", MEDLINE, ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)
+MEDLINE_TAGS = {
+    "TI": "title",
+    "BTI": "title",
+    "AB": "abstract",
+    "FAU": "authors",
+    "DP": "year",
+    "JT": "journal",
+    "PMID": "pmid",
+    "PMC": "pmcid",
+    "MH": "mesh",
+    "PT": "publication_types",
+}
+"""Tags of PubMed's own format (https://pubmed.ncbi.nlm.nih.gov/help/#pubmed-format) -> field of a record."""
+_TAG = re.compile(r"([A-Z]{2,4}) *- (.*)")
 MAX_FILE_BYTES = 256 * 2**20
 NO_COLUMNS = Columns()
 MAX_CHARS = 400_000
@@ -27,7 +44,7 @@ MAX_CHARS = 400_000
 
 
 def read_records_file(path: Path, columns: Columns = NO_COLUMNS) -> Iterator[Evidence | SetAside]:
-    """Read the records of an export (RIS, BibTeX, CSV, JSON, PubMed XML).
+    """Read the records of an export (RIS, BibTeX, CSV, JSON, PubMed's .nbib and XML).
 
     One without an abstract is screened by its title; one without either is set aside. `columns`: headings of
     a table that are named otherwise. Raises UnreadableRecords.
@@ -46,12 +63,37 @@ def read_records_file(path: Path, columns: Columns = NO_COLUMNS) -> Iterator[Evi
         return
     names = {heading: name for name, heading in columns if heading}
     try:
-        for number, row in enumerate(entries_of(ending, data, path.name), start=1):
+        rows = _medline_rows(decode(data)) if ending == MEDLINE else entries_of(ending, data, path.name)
+        for number, row in enumerate(rows, start=1):
             if isinstance(row, dict):
                 row = {names.get(key.strip("\ufeff "), key): value for key, value in row.items()}
             yield row if isinstance(row, SetAside) else _read_row(row, path.name, number)
     except Unreadable as error:
         raise UnreadableRecords(f"{path.name}: {error}") from error
+
+
+def _medline_rows(text: str) -> Iterator[JsonValue]:
+    """Yield the records of an export of PubMed for citation managers, each of which begins with its PMID."""
+    records: list[list[tuple[str, str]]] = []
+    for line in text.splitlines():
+        if match := _TAG.match(line):
+            if match[1] == "PMID" or not records:
+                records.append([])
+            records[-1].append((match[1], match[2].strip()))
+        elif line.strip() and records:  # the line before goes on
+            tag, value = records[-1][-1]
+            records[-1][-1] = (tag, f"{value} {line.strip()}")
+    for fields in records:
+        row: dict[str, list[JsonValue]] = {}
+        for tag, value in fields:
+            if name := MEDLINE_TAGS.get(tag):
+                row.setdefault(name, []).append(value)
+            elif tag in ("LID", "AID") and value.endswith("[doi]"):
+                row["doi"] = [value.removesuffix("[doi]").strip()]
+            elif tag == "SI" and value.startswith("ClinicalTrials.gov/"):
+                row.setdefault("nct", []).append(value.partition("/")[2])
+        lists = ("authors", "mesh", "publication_types")
+        yield {name: values if name in lists else values[0] for name, values in row.items()}
 
 
 def _read_row(row: JsonValue, name: str, number: int) -> Evidence | SetAside:

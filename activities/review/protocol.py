@@ -166,7 +166,7 @@ class Protocol(Frozen):
     criteria: tuple[Criterion, ...] = Field(min_length=1, max_length=MAX_CRITERIA)
     sources: tuple[SourceQuery, ...] = ()
     records: tuple[Line, ...] = ()
-    """Files of records from other databases (RIS, BibTeX, CSV, PubMed XML), beside the protocol."""
+    """Files of records from other databases (RIS, BibTeX, CSV, PubMed's .nbib), beside the protocol."""
     searched: dict[str, FileSearch] = Field(default_factory=dict)
     """File of `records` -> how it was searched."""
     columns: Columns = Columns()

@@ -127,6 +127,46 @@ def test_copies_are_merged_listed_and_parted_and_numbers_stay() -> None:
         part(apart, "blobs/2")
 
 
+NBIB = """
+PMID- 90000001
+DP  - 2012 Jul 12
+TI  - Honey for acute cough of children: a randomised trial with
+      two groups
+LID - 10.9999/honey.1 [doi]
+AB  - Children were randomly allocated to honey or to nothing. Cough ended in 21 of 50
+      given honey.
+FAU - M\u00fcller, Karin
+FAU - Doe, Jane
+PT  - Randomized Controlled Trial
+PT  - Retracted Publication
+MH  - *Cough
+JT  - Pediatrics
+SI  - ClinicalTrials.gov/NCT01234567
+
+PMID- 90000002
+TI  - A title without an abstract
+DP  - 2013
+"""
+
+
+def test_a_pubmed_export_for_citation_managers_is_read_with_its_wrapped_lines(tmp_path: Path) -> None:
+    (tmp_path / "pubmed.nbib").write_text(NBIB, encoding="utf-8")
+    first, second = read_records_file(tmp_path / "pubmed.nbib")
+    assert isinstance(first, Evidence)
+    assert first.title == "Honey for acute cough of children: a randomised trial with two groups"
+    assert first.text.endswith("Cough ended in 21 of 50 given honey.")
+    ids = first.identifiers
+    assert (ids.pmid, ids.doi, ids.nct) == ("90000001", "10.9999/honey.1", "NCT01234567")
+    assert (first.authors, first.year, first.venue) == (
+        ("M\u00fcller, Karin", "Doe, Jane"),
+        2012,
+        "Pediatrics",
+    )
+    assert (first.standing, first.evidence_type) == ("retracted", "randomized_trial")
+    assert isinstance(second, Evidence)
+    assert NO_ABSTRACT in second.facts
+
+
 def test_files_of_records_keep_what_has_no_abstract(tmp_path: Path) -> None:
     (tmp_path / "a.ris").write_text("TY  - JOUR\nTI  - A title alone\nDO  - 10.1000/x\nER  - \n")
     out = io.StringIO()
