@@ -326,10 +326,9 @@ def words_of(text: str) -> tuple[str, ...]:
 
 
 def same_words(claim: str, quote: str) -> bool:
-    """Whether a claim is its quote, word for word but for the beginning of one of them."""
+    """Tell whether a claim is its quote, word for word but for words at the beginning that it leaves out."""
     claim_words, quote_words = words_of(claim), words_of(quote)
-    shorter = min(len(claim_words), len(quote_words))
-    return shorter > 0 and claim_words[-shorter:] == quote_words[-shorter:]
+    return bool(claim_words) and claim_words == quote_words[-len(claim_words) :]
 
 
 def anchor_of(name: str) -> str:

@@ -13,7 +13,7 @@ from activities.report.assemble import build_report
 from activities.report.formats import FORMATS, UnknownFormat, render
 from activities.report.formats.blocks import Cite, Figure, Mark, Quote, Table, cell, on_paper
 from activities.report.formats.page import document
-from activities.report.formats.references import date_of
+from activities.report.formats.references import date_of, same_words
 from activities.report.formats.text import clean, escape_markdown, safe_url
 from activities.report.formats.works_table import whole_clause
 from activities.report.schema import Report
@@ -350,6 +350,18 @@ def test_a_sentence_shows_every_quote_that_carries_it(length: Length) -> None:
     report = of_claims(quoting(text, *zip(owners, quotes, strict=True)))
     shown = words_of(report.replace(length=length)).partition("References")[2]
     assert [quote for quote in quotes if quote in shown] == quotes
+
+
+@pytest.mark.parametrize(
+    ("claim", "quote", "same"),
+    [
+        ("No reaction was observed.", "In all, no reaction was observed.", True),
+        ("The cost was 8 and no reaction was observed.", "No reaction was observed.", False),
+        ("The cost was 8.", "The cost was 8, or less.", False),
+    ],
+)
+def test_only_words_of_a_quote_stand_in_quotation_marks(claim: str, quote: str, same: bool) -> None:
+    assert same_words(claim, quote) is same
 
 
 @pytest.mark.parametrize("name", ["md", "docx", "pdf"])
