@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING
 
 from temporalio import activity
 
-from activities.contracts.errors import ModelError, NotInstalled, to_application_error
-from activities.contracts.evidence import EvidenceRef, Frozen
+from activities.contracts.errors import DeterminatorError, ModelError, NotInstalled, to_application_error
+from activities.contracts.evidence import EvidenceRef, Frozen, Standing
 from activities.contracts.step import Role
 from activities.evidence_store import EvidenceStore
 from activities.heartbeat import reporting_errors, seconds_left
@@ -57,6 +57,7 @@ from activities.roles.allowances import allowance_of
 from activities.settings import Settings
 
 if TYPE_CHECKING:
+    from activities.publish_activity import StandingChecker
     from activities.review.rounds import Ranker
     from activities.roles.runner import RoleThinker
 
@@ -66,6 +67,8 @@ ROLES: dict[Stage, Role] = {
     "extraction": "data_extractor",
     "bias": "bias_assessor",
 }
+MAX_STANDING_SECONDS = 60.0
+"""Time in which it is looked up whether works were retracted; a report does not wait longer for it."""
 MAX_UNSEEN_SECONDS = 20.0
 """The longest pause asked for by a model that a step waits out by itself."""
 
@@ -76,14 +79,23 @@ class Notices(Frozen):
 
 class ReviewActivities:
     def __init__(
-        self, settings: Settings, store: EvidenceStore, thinker: "RoleThinker", merge: Merge
+        self,
+        settings: Settings,
+        store: EvidenceStore,
+        thinker: "RoleThinker",
+        merge: Merge,
+        standing: "StandingChecker | None" = None,
     ) -> None:
-        """`merge` is `workflows.rules.dedup.merge`: which records are one work is decided there."""
+        """`merge` is `workflows.rules.dedup.merge`: which records are one work is decided there.
+
+        `standing`: tells which works were retracted.
+        """
         self._settings = settings
         self._store = store
         self._archive = Archive(store)
         self._thinker = thinker
         self._merge = merge
+        self._standing = standing
         self._rankers: Memory[tuple[str, str], Ranker] = Memory()
         self._ranking = asyncio.Lock()
 
@@ -237,7 +249,7 @@ class ReviewActivities:
     async def publish_review(self, step: StateStep) -> ReviewReport:
         """Count everything, and keep it under the name of the review."""
         async with reporting_errors("review_not_published", run_id=step.run_id):
-            return await self._archive.publish(step)
+            return await self._archive.publish(step, await self._standings(step.state))
 
     @activity.defn
     async def tell_changes(self, step: TellStep) -> None:
@@ -256,6 +268,19 @@ class ReviewActivities:
             if self._settings.review_command:
                 await asyncio.to_thread(pipe, notice, self._settings.review_command)
             log.info("changes_told", run_id=step.run_id, version=notice.version)
+
+    async def _standings(self, state: ReviewState) -> dict[str, Standing]:
+        """Look up which included works were retracted; where no source of others is searched, nowhere."""
+        works = [state.studies.texts[number] for number in state.included_records()]
+        if self._standing is None or not works or not state.protocol.reaches_out:
+            return {}
+        try:
+            async with asyncio.timeout(MAX_STANDING_SECONDS):
+                verdicts = await self._standing.check_many(works, library=True)
+        except (DeterminatorError, TimeoutError) as error:
+            log.warning("standing_not_checked", error=str(error) or type(error).__name__)
+            return {}
+        return {name: verdict.standing for name, verdict in verdicts.items()}
 
     async def _input_of(self, step: ReadStep, refs: Sequence[EvidenceRef]) -> ScreenInput | ExtractDataInput:
         """Word the question to the role of a stage."""

@@ -154,7 +154,7 @@ async def open_resources(settings: Settings) -> AsyncIterator[Resources]:
                         *("plan_screening", "keep_decisions", "find_touched_decisions", "settle_fields"),
                         *("publish_review", "tell_changes"),
                     ),
-                    (settings, store, thinker, dedup.merge),
+                    (settings, store, thinker, dedup.merge, lookup),
                 ),
             ),
         )

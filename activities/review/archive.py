@@ -3,13 +3,13 @@
 import asyncio
 import json
 from collections import Counter
-from collections.abc import Container, Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
 from pydantic_core import from_json
 
-from activities.contracts.evidence import Frozen
+from activities.contracts.evidence import Frozen, Standing
 from activities.evidence_store import EvidenceStore
 from activities.messages import in_language
 from activities.review.decisions import (
@@ -34,6 +34,7 @@ from activities.review.results import Agreement, Flow, ReviewReport, Validation
 from activities.review.state import ReviewState
 from activities.review.steps import StateStep
 
+NO_STANDINGS: Mapping[str, Standing] = {}
 CACHE_SIZE = 2
 """Reviews whose records and words are remembered by the process."""
 K = TypeVar("K")
@@ -151,14 +152,19 @@ class Archive:
         extractions = await self.get(first.key, Extraction), await self.get(second.key, Extraction)
         return decided_study(asked_fields(state.protocol), *extractions, by_field)
 
-    async def publish(self, step: StateStep) -> ReviewReport:
-        """Count everything that a review has come to, and keep it. Raises StoreError."""
+    async def publish(
+        self, step: StateStep, standings: Mapping[str, Standing] = NO_STANDINGS
+    ) -> ReviewReport:
+        """Count everything that a review has come to, and keep it. Raises StoreError.
+
+        `standings`: what was published on included works since they were found.
+        """
         state, records = step.state, await self.records(step.state.records)
         log = await self.log(state.log)
         from activities.review.findings import findings_of
         from activities.review.living import compare  # with what pools and draws
 
-        findings = await findings_of(self, state, records, log)
+        findings = await findings_of(self, state, records, log, standings)
         previous = await self.published_review(step.run_id)
         with in_language(state.protocol.report_language):
             earlier = previous.findings if previous else None

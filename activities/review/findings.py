@@ -24,12 +24,13 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.effects import Arms, Effect, Interval, Measure, NotPooled, Pool
 from activities.contracts.errors import NotInstalled
-from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Support, Work, fields_of
+from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Standing, Support, Work, fields_of
 from activities.messages import _
 from activities.report.formats.references import family_first
 from activities.report.independence import studies as studies_of
 from activities.report.schema import Reference
 from activities.report.strength import facts_of
+from activities.retractions.rules import worst
 from activities.review.bias import BiasAssessment, Judgement
 from activities.review.decisions import Decision, exclusions
 from activities.review.extraction import (
@@ -142,7 +143,11 @@ class Findings(Frozen):
 
 
 async def findings_of(
-    archive: "Archive", state: ReviewState, records: Records, log: Sequence[Decision]
+    archive: "Archive",
+    state: ReviewState,
+    records: Records,
+    log: Sequence[Decision],
+    standings: Mapping[str, Standing],
 ) -> Findings | None:
     """Put the findings of a review together; None where no full text was sought. Raises StoreError."""
     protocol = state.protocol
@@ -155,7 +160,10 @@ async def findings_of(
     trials = {judgement.evidence_id for judgement in bias}
     # who answers the questions of RoB 2 says that the study is a randomised trial, whatever its record says
     works = [
-        work.replace(evidence_type="randomized_trial") if work.evidence_id in trials else work
+        work.replace(
+            evidence_type="randomized_trial" if work.evidence_id in trials else work.evidence_type,
+            standing=worst(work.standing, standings.get(work.evidence_id, "unknown")),
+        )
         for work in works
     ]
     # the registration in an abstract is that of its own trial; a full text names those of others as well

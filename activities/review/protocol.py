@@ -225,6 +225,11 @@ class Protocol(Frozen):
         return next((rule for rule in self.criteria if rule.id == name), None)
 
     @property
+    def reaches_out(self) -> bool:
+        """Tell whether it searches a source of others, so that they may be asked about its works."""
+        return any(source.source != "library" for source in self.sources)
+
+    @property
     def extracts(self) -> bool:
         return bool(self.extraction or self.outcomes)
 

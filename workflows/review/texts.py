@@ -67,7 +67,7 @@ class FullTexts:
 
     async def _read_in_full(self, refs: Sequence[EvidenceRef]) -> dict[str, EvidenceRef]:
         """Fetch full texts by every way there is: a review that searches no source of others asks nobody."""
-        if not refs or all(source.source == "library" for source in self.pace.state.protocol.sources):
+        if not refs or not self.pace.state.protocol.reaches_out:
             return {}
         ways: tuple[Way, ...] = ("europepmc", "open_address")
         ways = (*ways, "unpaywall") if self.pace.state.unpaywall else ways
