@@ -238,7 +238,7 @@ async def evidence(client: "Determinator", run: str | None, text: str | None, fo
         if items := await target.evidence_refs():
             show_evidence(items, await target.use())
         else:
-            say("the run has found nothing yet")
+            say("the run has found nothing")
         return
     async for line in target.evidence_lines():
         click.echo(printable(json.dumps(line, ensure_ascii=False)))

@@ -152,6 +152,8 @@ def notice(report: Report) -> str:
     passages = any(section.claims for section in report.sections)
     if fault := model_fault(report):
         text = _(UNREAD).format(why=fault)
+        if fault.endswith(ENDS):  # a question has its own sign
+            text = text.removesuffix(text[-1])
         return f"{text} {_(_PASSAGES)}" if passages else text
     if not passages:
         return ""

@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,6 +14,7 @@ from activities.contracts.write import DraftParagraph, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
+from activities.report.formats.prose import notice
 from activities.report.formats.statements import WORDING, sentence
 from activities.report.formats.words import limits, not_shown, of_run
 from activities.report.limitations import unique
@@ -253,6 +255,15 @@ def test_steps_that_no_model_did_are_one_line_of_the_limits() -> None:
     assert "sentences: Judging the evidence and Reading the question." in told
     assert not [text for text in (*of_run(report), *not_shown(report)) if "model" in text]
     assert "127.0.0.1" not in words_of(report)
+
+
+@pytest.mark.parametrize(
+    ("reason", "end"), [("is it running?", "is it running? "), ("it refused", "it refused. ")]
+)
+def test_why_no_model_has_read_a_report_ends_with_one_sign(reason: str, end: str) -> None:
+    note = Statement.of(MODEL_SILENT, step="judge", reason=reason)
+    report = built(FULL.replace(limitations=(note,), written_by="extractive"))
+    assert end in f"{notice(report)} "
 
 
 def test_every_statement_is_worded_without_values_and_by_a_later_version_too() -> None:
