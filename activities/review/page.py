@@ -15,7 +15,9 @@ from activities.review import chapters
 from activities.review.archive import PublishedReview
 from activities.review.chapters import fill_text, paragraph
 from activities.review.export import final_states
+from activities.review.protocol import Protocol
 from activities.review.results import Share
+from activities.review.state import SearchRow
 
 FLOW = N_("Flow of records (PRISMA 2020)")
 KINDS = {"include": N_("include"), "exclude": N_("exclude")}
@@ -138,11 +140,20 @@ def _protocol(review: PublishedReview) -> Iterator[Block]:
         yield table(head, amendments, _("Amendments"))
 
 
+def _searched(row: SearchRow, protocol: Protocol) -> str:
+    """Name a source by its title, a file by its database where the protocol says which."""
+    return (
+        source_title(row.source)
+        if row.source != "file"
+        else protocol.search_of(row.origin).database or row.origin
+    )
+
+
 def _search(review: PublishedReview) -> Iterator[Block]:
     searches = [(row, review.protocol.search_of(row.origin)) for row in review.state.searches]
     rows = [
         (
-            source_title(row.source) if row.source != "file" else by.database or row.origin,
+            _searched(row, review.protocol),
             row.query or by.query,
             day(by.date or row.at[:10]),
             *(number(count) for count in (row.hits, row.records, row.new)),
@@ -168,14 +179,18 @@ def flow_boxes(review: PublishedReview) -> tuple[FlowBox, ...]:
         return tuple((clean(name), count) for name, count in every if count)
 
     criteria = {
-        rule.id: chapters.ground_of(rule.text, is_unmet=rule.kind == "include")
+        rule.id: f"{rule.id} {chapters.ground_of(rule.text, is_unmet=rule.kind == 'include')}"
         for rule in review.protocol.criteria
     }
+    names = {row.origin: _searched(row, review.protocol) for row in review.state.searches}
+    identified = Counter[str]()
+    for origin, count in flow.identified.items():
+        identified[names.get(origin, origin)] += count
     reasons = ((criteria.get(name, _(name)), count) for name, count in flow.excluded_because.items())
     excluded, undecided = _("Excluded"), _("Undecided")
     return (
         FlowBox(
-            ((_("Identified"), flow.identified_count), *rows(*flow.identified.items())),
+            ((_("Identified"), flow.identified_count), *rows(*identified.items())),
             rows((_("Duplicates removed"), flow.duplicates)),
         ),
         FlowBox(

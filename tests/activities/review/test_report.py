@@ -375,6 +375,14 @@ def test_a_pool_has_its_heterogeneity_its_method_and_the_risk_of_bias_of_its_stu
     assert "- High." not in page(findings=bare).decode(), "a level without a reason is in the line above"
 
 
+def test_the_flow_names_sources_and_not_their_queries() -> None:
+    again = STATE.searches[0].replace(origin="pubmed: drug", query="drug")
+    state = STATE.replace(searches=[*STATE.searches, again])
+    counts = FLOW.replace(identified={**FLOW.identified, "pubmed: drug": 5})
+    first = flow_boxes(published(state=state, report=REPORT.replace(flow=counts)))[0]
+    assert first.rows == (("Identified", 105), ("PubMed", 65), ("embase.ris", 40))
+
+
 def test_a_file_of_records_is_searched_as_the_protocol_says_or_the_report_says_that_it_does_not() -> None:
     row = SearchRow(origin="embase.ris", source="file", at="2026-11-28", hits=40, records=40, new=30)
     state = STATE.replace(searches=[*STATE.searches, row])
@@ -406,8 +414,8 @@ def test_a_criterion_that_was_not_met_is_no_ground_as_it_stands() -> None:
     text = page(findings=findings().replace(excluded=(excluded, *findings().excluded))).decode()
     assert "| A cohort | not met: People were allocated by chance. |" in text
     assert "| Rats | Animals were studied. |" in text
-    assert ("not met: People were allocated by chance.", 2) in flow_boxes(published())[3].aside
-    assert ("Animals were studied.", 3) in flow_boxes(published())[3].aside
+    assert ("I2 not met: People were allocated by chance.", 2) in flow_boxes(published())[3].aside
+    assert ("E1 Animals were studied.", 3) in flow_boxes(published())[3].aside
 
 
 def test_what_the_findings_cannot_vouch_for_is_said() -> None:
