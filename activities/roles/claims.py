@@ -51,6 +51,13 @@ class Checks:
         """Return a text with the figures that it leaves to its computations."""
         return self._computations.fill(text, language)
 
+    @property
+    def results(self) -> list[str]:
+        """What its computations give, as it may be printed."""
+        results = self._computations.results
+        amounts = (f"{value:.2f}" for result in results for value in result.values)
+        return [*(result.printed for result in results), *amounts]
+
     def with_results(self, expression: str) -> str:
         """Return a computation with what others give in the place of their labels."""
         return self._computations.with_results(expression)

@@ -169,7 +169,9 @@ def _paragraphs(
         section = new_section or section
         if claims := checks.claims(block.rows):
             heading = "" if new_section and block.heading == block.section else block.heading
-            yield DraftParagraph(claims=claims, heading=_heading(heading, step, prompt), section=section)
+            yield DraftParagraph(
+                claims=claims, heading=_heading(heading, step, prompt, checks.results), section=section
+            )
 
 
 def _section_of(block: Block, titles: dict[str, str]) -> str:
@@ -187,13 +189,13 @@ def _title(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
     return gate.with_decision(claim, gate.heading(words, titles, prompt.works.values())) if words else None
 
 
-def _heading(text: str, step: WriteInput, prompt: Prompt) -> DraftClaim | None:
+def _heading(text: str, step: WriteInput, prompt: Prompt, results: Sequence[str] = ()) -> DraftClaim | None:
     """Accept words above a block, which a second reader reads where they are not those of the question."""
     words = line(text, MAX_HEADING_CHARS).rstrip(".: ")
     if not words:
         return None
     claim = DraftClaim(text=words, kind="transition")
-    decision = gate.heading(words, [prompt.question, step.title], prompt.works.values())
+    decision = gate.heading(words, [prompt.question, step.title], prompt.works.values(), results)
     return gate.with_decision(claim, decision)
 
 

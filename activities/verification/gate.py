@@ -199,20 +199,24 @@ def title(text: str, passages: Sequence[str]) -> Decision:
     return STANDS if set(terms(text)) <= allowed else refuse("adds_to_claims")
 
 
-def heading(text: str, passages: Sequence[str], documents: Collection[Evidence] = ()) -> Decision:
+def heading(
+    text: str, passages: Sequence[str], documents: Collection[Evidence] = (), results: Sequence[str] = ()
+) -> Decision:
     """Decide on words above a block: about those that the question does not have a second reader is asked.
 
-    `documents`: works that may have its numbers and names."""
+    `documents`: works that may have its numbers and names. `results`: what its text computes."""
     decision = title(text, passages)
     code = decision.refusal.code if decision.refusal else ""
-    is_stated = code in MISSING and bool(stated_headings([text], documents))
+    is_stated = code in MISSING and bool(stated_headings([text], documents, results))
     return ASK if code == "adds_to_claims" or is_stated else decision
 
 
-def stated_headings(headings: Iterable[str], documents: Collection[Evidence]) -> list[str]:
-    """Return the headings of a table whose numbers and codes a work has, cited by its rows or not."""
+def stated_headings(
+    headings: Iterable[str], documents: Collection[Evidence], results: Sequence[str] = ()
+) -> list[str]:
+    """Return the headings whose numbers and codes a work or a result has, cited below them or not."""
     numbered = [heading for heading in headings if any(map(str.isdigit, heading))]
-    works = [*map(text_of, documents)] if numbered else []
+    works = [*map(text_of, documents), *results] if numbered else []
     return [heading for heading in numbered if not check_exact(heading, works, 0).refusal]
 
 

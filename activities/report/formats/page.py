@@ -294,7 +294,7 @@ class _Page:
     def _sentences(self, claims: Iterable[Claim], stop: str) -> Iterator[Part]:
         for claim in claims:
             if lead := clean(claim.lead):
-                is_sentence = stop == "." or ":" in lead
+                is_sentence = not claim.letter and (stop == "." or ":" in lead)
                 end = full_stop(lead) if is_sentence and not claim.body[:1].islower() else ":"
                 end = "" if lead.endswith(ENDS) else end
                 yield Run(f"{lead}{end}", "bold")

@@ -260,6 +260,14 @@ def test_a_heading_stands_in_words_of_the_question_and_is_read_otherwise() -> No
     assert [heading and heading.id for heading in headings] == ["s1.h1", "s1.h2"]
 
 
+def test_a_heading_may_have_a_figure_that_its_text_computes() -> None:
+    first, rows = "It is claimed [E1].", (table(CALL, heading="From 180.00 to 90.00"),)
+    (alone,) = written(first, *rows)[0].paragraphs
+    (computed,) = written(first, *rows, computed=["180.00 / 2"])[0].paragraphs
+    states = [paragraph.heading and paragraph.heading.state for paragraph in (alone, computed)]
+    assert states == ["refused", "ask"]
+
+
 def refused(draft: SectionDraft, *numbers: int) -> SectionDraft:
     problem = Statement.of("not_supported", verdict="partly", reason="the landlord")
     names = {f"s1.{place}{number}" for number in numbers for place in ("", "a")}
