@@ -16,7 +16,7 @@ from temporalio import workflow
 from temporalio.exceptions import ActivityError, ApplicationError, is_cancelled_exception
 
 from activities.contracts.bounds import within
-from activities.contracts.evidence import EvidenceRef, SearchRecord, Usage, fields_of
+from activities.contracts.evidence import ANSWERED, EvidenceRef, SearchRecord, Usage, fields_of
 from activities.contracts.judge import OrderInput
 from activities.contracts.prepare import Prepared, PrepareInput
 from activities.contracts.revise import Instruction, Wanted
@@ -221,7 +221,7 @@ class Revision:
             row, refs = await self._search(search)
             works += [ref for ref in refs if ref.standing != "retracted"]
             if not refs:
-                notes.append(f"{row.source} has nothing for {row.query}: {row.detail or row.status}")
+                notes.append(why_missing(row))
             notes += [f"{ref.evidence_id} is retracted" for ref in refs if ref.standing == "retracted"]
         return tuple(works), tuple(notes)
 
@@ -305,3 +305,10 @@ class RefreshReport:
             return row.replace(status=status, detail=detail, attempts=attempts), []
         hits = answer.answers[0]
         return with_hits(row, hits), list(hits.kept)
+
+
+def why_missing(row: SearchRecord) -> str:
+    """Say why a search for a work that an instruction names brought none; an outage is not "nothing"."""
+    if row.status in ANSWERED:
+        return f"{row.source} has nothing for {row.query}{f': {row.detail}' if row.detail else ''}"
+    return f"{row.source} gave no answer for {row.query}: {row.detail or row.status.replace('_', ' ')}"

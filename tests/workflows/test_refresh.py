@@ -54,6 +54,7 @@ from tests.workflows.conftest import a_worker, until
 from tests.workflows.fakes import Fakes
 from tests.workflows.histories import record
 from tests.workflows.script import MODEL
+from workflows.refresh import why_missing
 
 WEEK = timedelta(days=7)
 SCHEDULER = "temporal-sys-scheduler:"
@@ -267,3 +268,23 @@ async def test_a_change_that_is_kept_again_after_a_death_makes_one_version(case:
     activities = RevisionActivities(case.settings, {})
     assert [(await activities.keep(found)).version for _ in "ab"] == [2, 2]
     assert len(await case.archive.versions(case.first)) == 1
+
+
+@pytest.mark.parametrize(
+    ("row", "note"),
+    [
+        (SearchRecord(source="pubmed", query="1[pmid]", status="empty"), "pubmed has nothing for 1[pmid]"),
+        (
+            SearchRecord(
+                source="pubmed", query="1[pmid]", status="unavailable", detail="it cannot be reached"
+            ),
+            "pubmed gave no answer for 1[pmid]: it cannot be reached",
+        ),
+        (
+            SearchRecord(source="pubmed", query="1[pmid]", status="rate_limited"),
+            "pubmed gave no answer for 1[pmid]: rate limited",
+        ),
+    ],
+)
+def test_an_outage_is_not_told_as_a_work_that_nobody_has(row: SearchRecord, note: str) -> None:
+    assert why_missing(row) == note
