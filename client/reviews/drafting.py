@@ -23,6 +23,11 @@ COMMENTS = """
 # Exports of other databases (RIS, BibTeX, CSV, PubMed XML), named from the folder of this file.
 # records = ["embase.ris"]          (above the first [table])
 
+# [searched."embase.ris"]           # how a file was searched
+# database = "Embase (Ovid)"
+# query = "..."
+# date = "2026-11-02"
+
 # [columns]                         # where a table has other headings
 # title = "Titel"
 # abstract = "Zusammenfassung"
