@@ -1,6 +1,7 @@
 """Fields that are copied from works: cells of the reader's table, fields of a judgement.
 
-They have no second reader: what is not in words of its work does not stand.
+They have no second reader: what is not in words of its work does not stand. Why a work was graded is in the
+judge's own words, without a figure or a name that the work does not have.
 """
 
 import re

@@ -16,8 +16,7 @@ from activities.dates import dates_in, days_in, days_of
 from activities.text.normal_form import normalise
 from activities.text.number_index import missing_numbers
 from activities.text.numbers import figures
-from activities.text.sentences import Sentence as SourceSentence
-from activities.text.sentences import quotable, sentences
+from activities.text.sentences import Sentence, quotable, sentences
 from activities.verification.expressions import FACTORS
 from activities.verification.gate import FINAL_MARKS, text_of, works_of
 
@@ -32,7 +31,7 @@ FEW_DIGITS = 3
 def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], context: str) -> Iterator[Support]:
     """Yield the sentences that alone state a figure which quotes and computations of a claim do not have."""
     quotes = [support.quote for support in claim.support]
-    rows = {s: None for work in works for s in sentences(work, short=True)}
+    rows = dict.fromkeys(s for work in works for s in sentences(work, short=True))
     for number in missing_numbers(claim.text, [*quotes, *claim.computed, context]):
         stating = [s for s in rows if not any(missing_numbers(number.text, [s.quote]))]
         if len(stating) == 1:
@@ -40,7 +39,7 @@ def quotes_of_figures(claim: DraftClaim, works: Iterable[Evidence], context: str
 
 
 def quotes_of_operands(
-    operands: Sequence[str], cited_ids: Collection[str], rows: Sequence[SourceSentence]
+    operands: Sequence[str], cited_ids: Collection[str], rows: Sequence[Sentence]
 ) -> Iterator[Support]:
     """Yield the sentences that state the operands of a computation, of cited works or else of others.
 
@@ -70,12 +69,12 @@ def _digits(operand: str) -> int:
     return 0 if constant else sum(map(str.isdigit, operand))
 
 
-def _rows_of(operand: str, ids: Collection[str], rows: Sequence[SourceSentence]) -> list[SourceSentence]:
+def _rows_of(operand: str, ids: Collection[str], rows: Sequence[Sentence]) -> list[Sentence]:
     """Return the sentences that state a number or a date: those of cited works, where there are any."""
     values = {value for number in figures(operand) for value in number.values}
     day = next(iter(days_of([operand])), None)
 
-    def states(sentence: SourceSentence) -> bool:
+    def states(sentence: Sentence) -> bool:
         if day is None:
             return any(values & number.values for number in figures(sentence.quote))
         if dates := dates_in(sentence.quote, sentence.language):
