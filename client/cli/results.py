@@ -42,7 +42,7 @@ WAV = "wav"
 @click.option("--length", type=Name(get_args(Length)), help="Default: as the question was asked.")
 @click.option("--output", type=click.Path(dir_okay=False, path_type=Path), metavar="PATH")
 @click.option(
-    "--version", "number", type=click.IntRange(1), help="Of a refreshed report; default: the latest."
+    "--version", "number", type=click.IntRange(1), help="Of a report that has several; default: the latest."
 )
 @click.option(
     "--diff", type=click.IntRange(1), metavar="N", help="Print the sentences that differ from version N."

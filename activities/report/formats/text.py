@@ -119,6 +119,8 @@ def quoted_markdown(text: str) -> str:
 def full_stop(text: str) -> str:
     """Return the full stop of the script in which a text ends."""
     last = next(filter(str.isalnum, reversed(text)), "")
+    if "\u0900" <= last <= "\u09ff":  # Devanagari and Bengali
+        return "\u0964"
     return "\u3002" if "\u3040" <= last <= "\u9fff" else "."
 
 

@@ -155,6 +155,7 @@ def test_quotation_marks_are_those_of_the_language_of_the_report(language: str, 
         ("It fell", "It fell."),
         ('Say: "It fell."', 'Say: "It fell."'),
         ("Say: \u201cIt fell\u201d", "Say: \u201cIt fell\u201d."),
+        ("साथी की देखरेख उपयोगी है", "साथी की देखरेख उपयोगी है।"),
     ],
 )
 def test_a_sentence_ends_with_one_full_stop_of_its_script(text: str, shown: str) -> None:
