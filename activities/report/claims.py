@@ -144,8 +144,6 @@ class Checks:
             texts = " ".join(_of_letter(claim) for claim in cut_claims)
             self.statements.append(Statement.of("letter_cut", sentences=len(cut_claims), texts=texts))
         passages = tuple(filter(None, (self._passage(passage, name) for passage in draft.passages)))
-        headings = (paragraph.heading for paragraph in draft.paragraphs if paragraph.heading)
-        self.omissions += [heading.text for heading in headings if heading.state != "stands"]
         rows = (c for c in draft.claims if c.is_row and not c.letter and c.id not in ids)
         self.omissions += [first_field for row in rows for _, first_field in row.cells[:1]]
         blocks = [("", claims) for claims in _quotes(passages, name)] or self._blocks(printable, name)

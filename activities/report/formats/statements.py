@@ -472,7 +472,7 @@ WORDING: Mapping[str, Wording] = {
         "before you act on them."
     ),
     "claims_refused": N_("Sentences left out because they did not pass the checks: {claims}."),
-    "parts_refused": N_("Table rows and headings left out because they did not pass the checks: {parts}."),
+    "parts_refused": N_("Left out of the tables, because the sources do not bear it out: {parts}."),
     "wordings_replaced": N_("Sentences whose wording was refused, replaced by their quotes: {claims}."),
     "draft_lost": N_(
         "The checks refused {lost} of the {drafted} sentences written for “{title}”; where one had a quote, "
