@@ -224,8 +224,8 @@ def test_a_row_that_falls_is_left_out_and_named_and_an_item_is_replaced_by_its_q
     report = report_of(fallen)
     assert (report.verification.fell, report.verification.replaced) == (2, 1)
     text = words_of(report).rpartition("What is not shown")[2]
-    lost = "Table rows and headings left out because they did not pass the checks"
-    assert f"{lost}: \u201cInfections by trial\u201d, \u201cRegistry\u201d." in text
+    lost = "Left out of the tables, because the sources do not bear it out"
+    assert f"{lost}: \u201cRegistry\u201d." in text
 
 
 def test_each_computation_is_shown_once_at_the_end_behind_what_it_gives() -> None:
