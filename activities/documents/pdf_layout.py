@@ -392,11 +392,7 @@ def _begins(block: Block, above: Line, line: Line, kind: Kind, pitch: float, rig
             and (
                 line.text[:1].islower()
                 or (line.bold and above.bold)
-                or (
-                    not _has_ended(above, right)
-                    and above.right > right - 2 * line.size
-                    and not (above.bold and step > 1.15 * pitch)  # a heading of the width of a line
-                )
+                or (not _has_ended(above, right) and above.right > right - 2 * line.size)
             )
         )
         return not continues

@@ -178,8 +178,7 @@ def _table_of_columns(parts: Sequence[list[list[Run]]]) -> tables.Table | None:
         return None  # a program in a frame is none
     grid = _fill_rows(body, spans)
     heads = [_headings_over(row, spans) for row in parts[0]]
-    is_row = any(name and name == row[n] for head in heads for n, name in enumerate(head) for row in grid)
-    if is_row or len(heads) > MAX_HEAD:  # rows like the others, with headings or without
+    if len(heads) > MAX_HEAD:  # rows like the others
         return tables.from_rows(_fill_rows(rows, spans))
     names = tuple(" ".join(dict.fromkeys(filter(None, column))) for column in zip(*heads, strict=True))
     if sum(map(bool, names)) < len(spans) - 1:
