@@ -138,6 +138,9 @@ class Checks:
                 is_row=claim.is_row,
             )
 
+        if line := self._computations.unfilled(text):
+            number, _, computation = line.partition(":")
+            return gate.refuse("number_not_computed", number=f"{{{number}}}", computation=computation.strip())
         decision = decide(claim.cites)
         may_widen = claim.cites and decision.refusal is not None and decision.refusal.code in gate.MISSING
         if not may_widen or (wider := decide(())).refusal is not None:

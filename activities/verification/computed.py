@@ -203,6 +203,7 @@ class Computations:
         """Evaluate the expressions of lines, each as soon as its numbers and dates are known.
 
         `sources`: texts with the figures that are computed with. `works`: those with the dates."""
+        self._lines = lines
         sources, works = (sources, works) if lines else ((), ())
         numbers = [number for text in sources for number in figures(text) if not number.is_year]
         self._stated: set[Value] = {value for number in numbers for value in number.values}
@@ -308,6 +309,12 @@ class Computations:
         is_rounded = number.values.isdisjoint(map(abs, result.values))
         first = self._texts.get(result.of.text, text)
         return not is_share, foreign, is_rounded, first not in text and text not in first
+
+    def unfilled(self, text: str) -> str:
+        """Return the computation of a place that was not filled, since it gives nothing; else empty."""
+        labels = (match[1] for match in _PLACE.finditer(text))
+        lines = (line for label in labels for line in self._lines if line.strip().startswith(label))
+        return next(lines, "")
 
     def fill(self, text: str, language: str) -> str:
         """Return a text with the figures in the places that it leaves to its computations."""

@@ -235,6 +235,15 @@ def test_an_item_is_read_with_its_lead() -> None:
     assert dated.state == "refused", "a date that its work does not have"
 
 
+def test_a_figure_that_its_computation_does_not_give_is_refused_with_it() -> None:
+    answer = {"report": "It is {F1} [E1].", "computed": ["F1: risk_ratio(1.5, 90, 2, 180)"]}
+    prompt = WRITER.render(STEP, WORKS, 20_000)
+    (claim,) = WRITER.accept(STEP, prompt, DraftAnswer.model_validate(answer)).output.answer
+    assert claim.problem is not None
+    assert claim.problem.code == "number_not_computed"
+    assert claim.problem.text("computation") == "risk_ratio(1.5, 90, 2, 180)"
+
+
 def test_a_revision_is_shown_computations_without_the_labels_of_the_draft() -> None:
     answer = DraftAnswer.model_validate(
         {"report": "It is {F2} [E1].", "computed": ["F1: 180.00 / 2", "F2: 180.00 - F1"]}
