@@ -153,7 +153,7 @@ def test_sources_that_fail_are_named_as_failed_and_the_others_still_answer(
             for limitation in report["limitations"]
             if limitation.startswith(f"Failed searches of {source_title(name)}:")
         ]
-        assert f"({STATUSES[status]})" in told, name
+        assert f"({STATUSES[status]}" in told, name
 
     # the same query until it is given up, and no other one because of the fault
     for name, resource in (("europepmc", "/europepmc/"), ("clinicaltrials", "/ctgov/")):
