@@ -219,13 +219,13 @@ class SearchActivities:
 
 @dataclass
 class _Pages:
-    """What became of the results that the searches of a step listed together."""
+    """The results that the searches of a step listed together, once they were read."""
 
     texts: Mapping[str, Evidence | None]
-    """What was read, by name; None for a page that cannot be."""
+    """The pages that were read, by name; None for one that cannot be read."""
     unread: Mapping[str, Preview]
     stored: dict[str, list[EvidenceRef]] = field(default_factory=dict)
-    """What was stored of each page that is no duplicate."""
+    """The reference to the stored text of each page that is no duplicate."""
     counted: set[str] = field(default_factory=set)
 
     def hits(self, task: SearchTask, listing: Listing, seconds: float) -> Hits:

@@ -137,7 +137,7 @@ class Question:
     prompt_tokens: int
     """Tokens of the prompt."""
     spent: Usage
-    """What the turns before it have cost."""
+    """The cost of the turns before it."""
     deadline: float
     """When the step's time is over, by the monotonic clock; infinite without a limit."""
 

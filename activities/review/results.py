@@ -98,4 +98,4 @@ class ReviewReport(Frozen):
     """Key of the notice of conclusions that differ from those of the report before."""
     validation: Validation | None = None
     agreement: tuple[Agreement, ...] = ()
-    """Of each stage at which both screeners have decided on records."""
+    """The agreement at each stage at which both screeners have decided on records."""

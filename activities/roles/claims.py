@@ -17,7 +17,7 @@ from activities.roles.validation import refusal
 from activities.text.numbers import figures, read
 from activities.verification import gate
 from activities.verification.computed import Computations
-from activities.verification.expressions import operands_of
+from activities.verification.expressions import label_of, operands_of, without_label
 from activities.verification.quotes import quotes_of_figures, quotes_of_operands
 from activities.verification.verdicts import PLACE
 
@@ -53,7 +53,7 @@ class Checks:
 
     @property
     def results(self) -> list[str]:
-        """What its computations give, as it may be printed."""
+        """The values that its computations give, as they may be printed."""
         results = self._computations.results
         amounts = (f"{value:.2f}" for result in results for value in result.values)
         return [*(result.printed for result in results), *amounts]
@@ -139,8 +139,8 @@ class Checks:
             )
 
         if line := self._computations.unfilled(text):
-            number, _, computation = line.partition(":")
-            return gate.refuse("number_not_computed", number=f"{{{number}}}", computation=computation.strip())
+            number, computation = f"{{{label_of(line)}}}", without_label(line)
+            return gate.refuse("number_not_computed", number=number, computation=computation)
         decision = decide(claim.cites)
         may_widen = claim.cites and decision.refusal is not None and decision.refusal.code in gate.MISSING
         if not may_widen or (wider := decide(())).refusal is not None:

@@ -27,7 +27,7 @@ MIN_SAME = 60.0
 MAX_SENTENCES = {"answer": 12, "mechanism": 5}
 MAX_CLAIM_CHARS = 400
 MAX_BASES_CHARS = 800
-"""Of the sentences without works that one rests on, as a second reader is shown them."""
+"""The sentences without works that a sentence rests on, as a second reader is shown them, in characters."""
 MAX_TEXT_CHARS = 400
 MAX_TITLE_CHARS = 120
 MAX_REPEATED_SHARE = 0.5

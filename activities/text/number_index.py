@@ -118,8 +118,9 @@ def missing_numbers(text: str, texts: Iterable[str]) -> Iterator[Number]:
 
 
 def _times_of(texts: Iterable[str]) -> set[str]:
-    """Return the times of day that texts have, as `9:20`."""
-    return {n.text.lstrip("0") for text in texts for n in read(text).numbers if n.role == "time"}
+    """Return the times of day that texts have, without seconds, as `9:20`."""
+    times = (number.text for text in texts for number in read(text).numbers if number.role == "time")
+    return {":".join(time.lstrip("0").split(":")[:2]) for time in times}
 
 
 def _is_of_another_month(text: str, number: Number, texts: Iterable[str]) -> bool:

@@ -40,6 +40,7 @@ from activities.verification.expressions import (
     Expression,
     Operand,
     dates_of,
+    label_of,
     without_label,
 )
 
@@ -312,9 +313,8 @@ class Computations:
 
     def unfilled(self, text: str) -> str:
         """Return the computation of a place that was not filled, since it gives nothing; else empty."""
-        labels = (match[1] for match in _PLACE.finditer(text))
-        lines = (line for label in labels for line in self._lines if line.strip().startswith(label))
-        return next(lines, "")
+        lines = {label_of(line): line for line in reversed(self._lines)}
+        return next((lines[match[1]] for match in _PLACE.finditer(text) if match[1] in lines), "")
 
     def fill(self, text: str, language: str) -> str:
         """Return a text with the figures in the places that it leaves to its computations."""

@@ -97,6 +97,12 @@ class Expression:
         return f" {name} "
 
 
+def label_of(line: str) -> str:
+    """Return the label of the figure that a computation gives; empty without one."""
+    label = _LABEL.match(line.strip())
+    return label[1] or "" if label else ""
+
+
 def without_label(line: str) -> str:
     """Return a computation without the label of the figure that it gives, or other words in front of it."""
     label = _LABEL.match(line := line.strip())

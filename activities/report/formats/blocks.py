@@ -248,7 +248,7 @@ class Table:
 
     @property
     def small(self) -> bool:
-        """Whether paper has room for it in small print only."""
+        """True where paper has room for it in small print only."""
         return len(self.head) >= MANY_COLUMNS
 
     @property

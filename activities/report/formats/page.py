@@ -144,14 +144,15 @@ class _Page:
         answer = self._answer()
         title = _("Answer") if report.answer or self.concludes else _("Summary")
         has_answer, note = bool(answer), (*_text(general_note(report.sentences()), "note"),)
-        answer += note if has_answer else ()
+        explains = has_answer and any(claim.kind == "background" for claim in report.answer)
+        answer += note if explains else ()
         body = [Chapter("answer", title, tuple(answer), "answer"), *self._body()]
         rests = Chapter("rests", _(RESTS), tuple(self._rests()), "folded")
         body += self._checked()
         quoting = (*body, rests)
         numbers = {quote.number for quote in quotes_in(quoting)} if report.length == "brief" else None
         reference_blocks: tuple[Block, ...] = (*refs.blocks(report, numbers),)
-        reference_blocks += () if has_answer else note
+        reference_blocks += () if explains else note
         kind: ChapterKind = "folded" if report.length == "full" else "screen"
         chapters = (
             *body,

@@ -87,9 +87,8 @@ def entry_of(reference: Reference, marks: Sequence[str] = (), twins: Sequence[in
     """Write a reference; `marks`: its badges but those that all references share."""
     links = [(f"{name} {clean(value)}", url) for name, value, url in identifier_links(reference.identifiers)]
     title, venue = clean(reference.title), clean(reference.venue or "")
-    if (
-        venue and is_paper(reference) and reference.date_from != "header"
-    ):  # its first line is seldom what it is called
+    has_subject = reference.date_from == "header"
+    if venue and is_paper(reference) and not has_subject:  # its first line is seldom what it is called
         title, venue = venue, ""
     if venue.replace("_", " ").startswith(f"{title}."):  # a file that has no title but its name
         title, venue = venue, ""

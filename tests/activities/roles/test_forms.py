@@ -236,7 +236,8 @@ def test_an_item_is_read_with_its_lead() -> None:
 
 
 def test_a_figure_that_its_computation_does_not_give_is_refused_with_it() -> None:
-    answer = {"report": "It is {F1} [E1].", "computed": ["F1: risk_ratio(1.5, 90, 2, 180)"]}
+    other = "F10: 180.00 / 2"
+    answer = {"report": "It is {F1} [E1].", "computed": [other, "F1: risk_ratio(1.5, 90, 2, 180)"]}
     prompt = WRITER.render(STEP, WORKS, 20_000)
     (claim,) = WRITER.accept(STEP, prompt, DraftAnswer.model_validate(answer)).output.answer
     assert claim.problem is not None

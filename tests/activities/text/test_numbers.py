@@ -206,6 +206,7 @@ def test_a_figure_is_stated_with_its_sign(text: str, work: str, is_stated: bool)
         ("the second trial", "a trial", ""),
         ("At 09.20 on that day", "14/04/2026, 09:20 - Nadia: it is ready", ""),
         ("At 9.20 on that day", "It came at 19:20.", "9.20"),
+        ("At 09.10 on that day", "Date: Thu, 5 Feb 2026 09:10:22 +0000", ""),
         ("one of them", "all of them", ""),
     ],
 )
