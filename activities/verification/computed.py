@@ -35,6 +35,7 @@ from activities.verification.expressions import (
     FACTORS,
     LANGUAGES,
     NOTHING,
+    REGION,
     STATISTICS,
     WHOLES,
     Expression,
@@ -345,13 +346,14 @@ class Computations:
         # constants alone compute nothing
         count = MAX_WAYS if has_known and _is_computed(expression.tree) else 0
         for combination in islice(product(*values.values()), count):
+            operands = {**dict(zip(values, combination, strict=True)), REGION: expression.region}
             try:
-                value = self._value(expression.tree, dict(zip(values, combination, strict=True)))
-            except (ArithmeticError, TypeError, ValueError, NotUsable, NotInstalled):
+                value = self._value(expression.tree, operands)
+            except (ArithmeticError, LookupError, TypeError, ValueError, NotUsable, NotInstalled):
                 continue
             yield Result(expression, value, tuple(bases))
 
-    def _value(self, node: ast.expr, operands: Mapping[str, Value]) -> Value:
+    def _value(self, node: ast.expr, operands: Mapping[str, Value | str]) -> Value:
         """Return the value of a part of an expression; raises ValueError or TypeError for what is none."""
         value: object = None
         match node:
@@ -370,6 +372,11 @@ class Computations:
                 is_span = isinstance(other, ast.BinOp) or count not in self._no_months
                 if isinstance(first, date) and isinstance(count, Decimal) and is_span:
                     value = _months_later(first, int(count))
+            case ast.Call(func=ast.Name(id="workdays"), args=[one, other, ast.Name(id=place)]):
+                first, count = self._value(one, operands), self._value(other, operands)
+                region = operands[place]
+                if isinstance(first, date) and isinstance(count, Decimal) and isinstance(region, str):
+                    value = _working_day(first, int(count), region)
             case ast.BinOp(left=one, op=op, right=other) if compute := _OPERATORS.get(type(op)):
                 left, right = self._value(one, operands), self._value(other, operands)
                 if isinstance(left, date) and isinstance(right, Decimal):
@@ -384,7 +391,7 @@ class Computations:
             raise OverflowError
         return value
 
-    def _estimate(self, name: str, args: Sequence[ast.expr], operands: Mapping[str, Value]) -> Estimate:
+    def _estimate(self, name: str, args: Sequence[ast.expr], operands: Mapping[str, Value | str]) -> Estimate:
         """Return what a statistic gives of figures, with their signs."""
         numbers = [self._value(arg, operands) for arg in args if not _is_computed(arg)]
         amounts = [
@@ -430,6 +437,22 @@ def _months_later(day: date, months: int) -> date:
     """Return the same day of a later month, or the last of one that is shorter: 31 January, 28 February."""
     year, month = divmod(12 * day.year + day.month - 1 + months, 12)
     return date(year, month + 1, min(day.day, calendar.monthrange(year, month + 1)[1]))
+
+
+def _working_day(day: date, count: int, region: str) -> date:
+    """Return the working day that comes `count` after a day, before it where that is negative.
+
+    Weekends and public holidays of a country, or of a part of it, are none. Raises ValueError where its
+    holidays are not known.
+    """
+    import holidays  # 50 ms
+
+    country, _separator, part = region.partition("-")
+    try:
+        days = holidays.country_holidays(country, subdiv=part or None)
+    except NotImplementedError as error:
+        raise ValueError(region) from error
+    return days.get_nth_working_day(day, count)
 
 
 def _spans(texts: Sequence[str], languages: Collection[str]) -> tuple[set[Decimal], set[Decimal]]:

@@ -1,10 +1,10 @@
 """Computations as a writer shows them.
 
-An expression has numbers, `+ - * /`, parentheses, `days(first, last)`, the days from one date to another, and
-`months(first, 3)`, the same day of a later month or the last of one that is shorter; or it is a statistic of
-two groups, as `risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval; with the numbers of
-several studies behind each other it pools them (random effects). A label before it (`F1:`) names the figure
-that it gives.
+An expression has numbers, `+ - * /`, parentheses, `days(first, last)`, the days from one date to another,
+`months(first, 3)`, the same day of a later month or the last of one that is shorter, and
+`workdays(first, 10, GB-ENG)`, the tenth working day after a day; or it is a statistic of two groups, as
+`risk_ratio(30, 50, 26, 50)`, which gives an estimate and its interval; with the numbers of several studies
+behind each other it pools them (random effects). A label before it (`F1:`) names the figure that it gives.
 """
 
 import ast
@@ -42,6 +42,10 @@ STATISTICS: Mapping[str, Measure] = {
 each, or of its mean, standard deviation and participants. A risk difference is in percentage points."""
 COUNTS: Mapping[str, int] = {name: 6 if measure == "MD" else 4 for name, measure in STATISTICS.items()}
 """How many numbers each has of a study."""
+REGION = "region"
+"""The name in `Expression.tree` of a country or a part of it, whose public holidays are no working days."""
+_REGION = re.compile(r"(?<=[;, ])([A-Z]{2}(?:-[A-Z\d]{1,3})?) ?(?=\))")
+"""Its code by ISO 3166, as the last argument: `GB-ENG`."""
 _LABEL = re.compile(r"(?:(F\d{1,3})\s*+[:=]|(?!\d[\d.,]{0,18}\s:)[^:=()]{1,20}:(?=\s))\s*+")
 """The label of a figure, or words in front of a computation; `43 : 120` is a quotient."""
 _FRACTION = re.compile(r"(?<!\d\d)(?<=\d)\u2044")
@@ -65,12 +69,14 @@ class Expression:
         self.constants: dict[str, set[Decimal]] = {}
         """The values that a number may have by its place though nothing gives it."""
         self.divisors: set[str] = set()
-        text = self.text
+        region = _REGION.search(self.text)
+        self.region = region[1] if region else ""
+        text = _REGION.sub(REGION, self.text)
         for day in reversed(dates_of(text)):
             name = f"date_{'x' * len(self.operands)}"  # no digit, which would begin a number
             self.operands[name], self.readings[name] = day, [day.day]
             text = f"{text[: day.start]}{name}{text[day.start + len(day.text) :]}"
-        if text.startswith((*STATISTICS, "months(")) and not re.search(r"[;,]\s", text):
+        if text.startswith((*STATISTICS, "months(", "workdays(")) and not re.search(r"[;,]\s", text):
             text = text.replace(",", ";")
         text = _OPERAND.sub(self._name_operand, re.sub(r"[;,]\s", ";", text)).replace(";", ",")
         try:

@@ -312,6 +312,38 @@ def test_no_other_day_follows_from_months(letter: str, shown: str, day: str) -> 
     assert computed_from(f"{day}.", [shown], [letter], [letter]).rows == ()
 
 
+@pytest.mark.parametrize(
+    ("letter", "shown", "day"),
+    [
+        (
+            "Dispute the bill of 21 April 2026 within ten Business Days.",
+            "2026-04-21, 10, GB-ENG",
+            "6 May 2026",
+        ),
+        ("Dispute the bill of 21 April 2026 within ten Business Days.", "2026-04-21,10,GB-ENG", "6 May 2026"),
+        ("Die Frist ab dem 29. Mai 2026: 5 Werktage.", "2026-05-29, 5, DE-BY", "8. Juni 2026"),
+        ("通知于2026年4月29日送达, 10个工作日内答复。", "2026-04-29, 10, CN", "2026年5月15日"),
+        ("Notice of 7 May 2026: 3 working days before.", "2026-05-07, -3, GB-ENG", "1 May 2026"),
+        ("Notified on 2 July 2026, 3 days.", "2026-07-02 + 1, 3, US", "8 July 2026"),
+    ],
+)
+def test_working_days_leave_out_weekends_and_the_public_holidays_of_a_place(
+    letter: str, shown: str, day: str
+) -> None:
+    computed = computed_from(f"{day}.", [f"workdays({shown})"], [letter], [letter])
+    assert (computed.missing, len(computed.rows)) == ((), 1)
+
+
+@pytest.mark.parametrize(
+    "shown",
+    ["2026-04-21, 10", "2026-04-21, 10, ZZ", "2026-04-21, 10, GB-XYZ", "2026-04-21, 10, GB-SCT", "10, 3, GB",
+     "2026-04-21, 9, GB-ENG", "2026-04-21, 10 * 365 * 1000 * 1000, GB-ENG"],
+)  # fmt: skip
+def test_no_working_day_follows_without_a_place_or_from_other_numbers(shown: str) -> None:
+    letter = "Dispute the bill of 21 April 2026 within ten Business Days, that is 9 at most."
+    assert computed_from("7 May 2026.", [f"workdays({shown})"], [letter], [letter]).rows == ()
+
+
 def test_a_result_of_another_computation_is_not_taken_for_a_constant() -> None:
     works = ("Of 200 people in two equal groups 36% had an event.",)
     made = computed_from("The others were 64%.", ["200 / 2", "100 - 36"], works, works)
