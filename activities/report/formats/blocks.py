@@ -83,8 +83,6 @@ class Cite:
     marks: tuple[Mark, ...]
     hidden: bool = False
     """No sign is printed; where a page can open quotes, the sentence opens them."""
-    raised: bool = False
-    """The sign of the sentences before it, which stands behind the last of them."""
 
     @property
     def quotes(self) -> tuple[Quote, ...]:
@@ -165,28 +163,12 @@ def with_works_once(parts: Iterable[Part]) -> Parts:
     return tuple(result)
 
 
-def with_works_last(parts: Iterable[Part]) -> Parts:
-    """Show the works of all sentences once, behind the last of them; each still opens its own quotes."""
-    parts = tuple(parts)
-    quotes: dict[int, dict[Quote, None]] = {}
-    for cite in (part.cite for part in parts if isinstance(part, Sentence)):
-        for mark in () if cite.hidden else cite.marks:
-            quotes.setdefault(mark.number, {}).update(dict.fromkeys(mark.quotes))
-    if not quotes:
-        return parts
-    marks = tuple(Mark(number, tuple(group)) for number, group in sorted(quotes.items()))
-    sentences = (part.without_sign() if isinstance(part, Sentence) else part for part in parts)
-    return (*sentences, Cite(marks, raised=True))
-
-
 def space_before(part: Part) -> str:
     """Return what separates a part from the one before it.
 
-    Nothing before the rest of a clause, a raised sign, and a sentence of a script without blanks."""
+    Nothing before the rest of a clause and a sentence of a script without blanks."""
     if isinstance(part, Sentence) and part.line:
         return "\n"
-    if isinstance(part, Cite) and part.raised:
-        return ""
     character = part.text[:1] if isinstance(part, Sentence) else ""
     return "" if character and (character in CLOSING or _WITHOUT_BLANKS.match(character)) else " "
 

@@ -98,7 +98,7 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
         if place:
             paragraph.add_run(page.space_before(part))
         if isinstance(part, page.Cite):
-            paragraph.add_run(part.text).font.superscript = part.raised or None
+            paragraph.add_run(part.text)
         elif isinstance(part, page.Sentence):
             paragraph.add_run(part.text).bold = part.strong or None
             if part.cite.text:

@@ -104,7 +104,7 @@ def _part(part: page.Part, *, inline: bool, with_marks: bool) -> str:
     `inline`: it does not begin it. `with_marks`: quoted words have quotation marks.
     """
     if isinstance(part, page.Cite):
-        return f" {part.text}" if part.raised else part.text
+        return part.text
     if isinstance(part, page.Sentence):
         text = escape_markdown(part.text, inline=inline or part.strong)
         sign = part.cite.text

@@ -40,7 +40,6 @@ from activities.report.formats.blocks import (
     quotes_in,
     table,
     trim,
-    with_works_last,
     with_works_once,
 )
 from activities.report.formats.prose import (
@@ -330,14 +329,14 @@ class _Page:
     def _signed(self, claims: list[Claim], stop: str) -> Parts:
         """Show sentences with the signs of their works.
 
-        Those on papers of the user's own, which they name, have them together behind the last one."""
+        Those on papers of the user's own, which they name, have none: each still opens its quotes, and is
+        listed with its works at the end."""
         parts = tuple(self._sentences(claims, stop))
-        cites = [self.quotes.numbers(claim.support).marks for claim in claims if not claim.letter]
-        if not self.quotes.are_papers(mark.number for marks in cites for mark in marks):
+        cites = [self.quotes.numbers(claim.support) for claim in claims if not claim.letter]
+        if not self.quotes.are_papers(mark.number for cite in cites for mark in cite.marks):
             return with_works_once(parts)
-        if len({marks for marks in cites if marks}) > 1:
-            self.listed += (claim for claim in claims if claim.support)
-        return with_works_last(parts)
+        self.listed += (claim for claim in claims if claim.support)
+        return tuple(part.without_sign() if isinstance(part, Sentence) else part for part in parts)
 
     def _letter(self, claims: list[Claim]) -> Iterator[Block]:
         """Show a text that leaves the report as it stands, and below it what its sender has to know."""

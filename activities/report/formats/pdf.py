@@ -46,7 +46,7 @@ def _data(value: object) -> object:
     """Blocks and their parts as JSON, each with its kind under `is`."""
     if isinstance(value, page.Cite):
         marks = [{"number": number, "text": text} for number, text in value.spans]
-        return {"is": "cite", "marks": marks, "raised": value.raised, "space": page.space_before(value)}
+        return {"is": "cite", "marks": marks, "space": page.space_before(value)}
     if is_dataclass(value):
         values = {field.name: _data(getattr(value, field.name)) for field in fields(value)}
         if isinstance(value, page.Quote):

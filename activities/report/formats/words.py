@@ -1,6 +1,5 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
-import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from activities.contracts.effects import MEASURE_NAMES
@@ -70,12 +69,6 @@ ACTIONS: Mapping[Action, str] = {
     "chosen": N_("chosen"),
     "answered": N_("answered"),
 }
-
-
-PLACE = re.compile(
-    r"[\[\uff3b\u3010][^\[\]\uff3b\uff3d\u3010\u3011\w]*+\w[^\[\]\uff3b\uff3d\u3010\u3011]*+[\]\uff3d\u3011]"
-)
-"""A place that the sender of a text fills in, in brackets of any script: `[date]`."""
 MAX_UNCITED = 5
 """Works that were read and are not cited which a report names; the whole account has more."""
 MAX_TITLE_CHARS = 200
@@ -269,10 +262,7 @@ def basis(report: Report) -> tuple[str, ...]:
 
 
 def of_letter(claims: Sequence[Claim], statements: Iterable[Statement]) -> Iterator[str]:
-    """Say of a text that leaves the report what is to be filled in, what it lacks, what no work states."""
-    places = dict.fromkeys(place for claim in claims for place in PLACE.findall(clean(claim.text)))
-    if places:
-        yield _("To be filled in: {places}.").format(places=", ".join(places))
+    """Say of a text that leaves the report what it lacks, and what in it no work states."""
     yield from sentences(statement for statement in statements if statement.code == "letter_cut")
     if general := general_of_letter(claims):
         yield general
