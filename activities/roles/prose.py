@@ -42,10 +42,13 @@ _MARKS = re.compile(
     re.IGNORECASE,
 )
 """Labels in square brackets, between them a sign or a short word of any language; `(E951)` is an additive."""
+_LAST_FIELD = re.compile(r"\|[ \t]*+(\[[^\[\]|\n]*+\])[ \t]*+\|?[ \t]*+$", re.MULTILINE)
+"""A last field in brackets, which a reader of Markdown drops where the heads of a table are fewer."""
 _SEPARATORS = re.compile(r"[\s,;&]+")
 _LABEL = re.compile(r"([-\u2010-\u2015]?) ?E?(\d{1,3})", re.IGNORECASE)
 _STOP = f"[{''.join(ENDS)}]"
-_STOP_BEFORE = re.compile(rf"(?<!{_STOP})({_STOP}+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)")
+_STOP_BEFORE = re.compile(rf"(?<!{_STOP})({_STOP}+[\"'\u201d\u00bb]?)\s*([\ue000-\uf7ff]+)(?:\1)?")
+"""A stop before citations, maybe with the same behind them: `at 1 p.m. [E4].`"""
 GENERAL = "K"
 """The label of what a writer knows and no work says."""
 _EDGES = " \t,;:\u00b7|"
@@ -98,7 +101,8 @@ def read_markdown(
     `works`: label (`E1`) -> id of the works that were shown. `to_send`: its block quotes are texts that leave
     the report."""
     reader = _Reader(works, language, to_send=to_send)
-    return reader.read(SyntaxTreeNode(_parser().parse(markdown.strip())))
+    markdown = _LAST_FIELD.sub(lambda m: f"{m[1]} |" if _MARKS.fullmatch(m[1]) else m[0], markdown.strip())
+    return reader.read(SyntaxTreeNode(_parser().parse(markdown)))
 
 
 def read_sentence(markdown: str, works: Mapping[str, str]) -> ProseRow | None:

@@ -82,6 +82,20 @@ def test_a_row_is_a_claim_with_its_headings_and_the_works_that_it_cites() -> Non
     assert (bill.state, bill.problem and bill.problem.code) == ("ask", "number_missing")
 
 
+@pytest.mark.parametrize("quote", ["", "> "])
+def test_a_last_field_of_labels_cites_though_the_heads_have_none_for_it(quote: str) -> None:
+    rows = ("| Item | Amount |", "|---|---:|", "| Bill | 426.00 | [E1, E2] |", "| Paid | | [K] |", "| Due |")
+    draft, _ = written("\n".join(f"{quote}{row}" for row in rows))
+    assert [claim.cites for claim in draft.claims] == [(BILL.evidence_id, LETTER.evidence_id), (), ()]
+    assert [claim.kind for claim in draft.claims] == ["synthesis", "background", "inference"]
+    assert draft.claims[0].cells == (("Item", "Bill"), ("Amount", "426.00"))
+
+
+def test_a_stop_behind_a_citation_is_not_set_twice() -> None:
+    (claim,) = written("The plumber came at 11 p.m. [E1].")[0].claims
+    assert claim.text == "The plumber came at 11 p.m."
+
+
 def test_a_total_in_bold_print_stays_bold() -> None:
     rows = table("**Call** | 180.00 | 90.00 | [E1]", "**In all** | **426.00** | **336.00** | [E1, E2]")
     assert [claim.strong for claim in written(rows)[0].claims] == [False, True]
