@@ -462,6 +462,24 @@ class CiteMark(Frozen):
     works: tuple[str, ...]
 
 
+Stress = Literal["strong", "em", "code"]
+
+
+class Emphasis(Frozen):
+    """Words of a sentence that its writer stressed or set as code."""
+
+    words: str
+    at: int
+    """Characters before them; of an item with a lead, those behind the lead."""
+    style: Stress
+    field: int = 0
+    """The number of their field in a row, from 0."""
+
+    @property
+    def end(self) -> int:
+        return self.at + len(self.words)
+
+
 class Sentence(Frozen):
     """A sentence with what supports it. One on several works has a support for each."""
 
@@ -481,6 +499,8 @@ class Sentence(Frozen):
     stands_by: StandsBy = "quote"
     marks: tuple[CiteMark, ...] = ()
     """Where it cites which of its works, in order; a work without a mark is cited at its end."""
+    emphasis: tuple[Emphasis, ...] = ()
+    """What its writer stressed within it; words may be stressed twice, as `***both***`."""
     computed: tuple[str, ...] = ()
     """The computations that its writer shows and code checked: `43 + 12 = 55`."""
     leans: bool = False
@@ -508,15 +528,34 @@ class Sentence(Frozen):
         """Return what it says behind its lead."""
         return self.cells[0][1] if len(self.cells) == 1 else self.text
 
+    def emphasis_in(self, text: str, at: int = 0, field: int = 0) -> tuple[Emphasis, ...]:
+        """Return the emphasis of a part of it that begins at a character, as far as its words stand there."""
+        own = (e for e in self.emphasis if e.field == field and not (self.strong and e.style == "strong"))
+        moved = (e.replace(at=e.at - at, field=0) for e in own if e.at >= at)
+        return tuple(e for e in moved if text.startswith(e.words, e.at))
+
     def worded(self, text: str, fields: Sequence[str] = ()) -> Self:
         """Return it in other words, in its shape; as it is where these do not fill its row."""
         if self.is_row:
             if len(fields) != len(self.cells):
                 return self
-            return self.shaped((head, field) for (head, _), field in zip(self.cells, fields, strict=True))
+            pairs = ((head, field) for (head, _), field in zip(self.cells, fields, strict=True))
+            return self.shaped(pairs).stressed_as(self)
         if self.cells:
-            return self.shaped([(self.lead, text.removeprefix(f"{self.lead}: "))]).replace(marks=())
-        return self.replace(text=text, marks=())
+            text = text.removeprefix(f"{self.lead}: ")
+            return self.shaped([(self.lead, text)]).replace(marks=()).stressed_as(self)
+        return self.replace(text=text, marks=()).stressed_as(self)
+
+    def stressed_as(self, other: "Sentence") -> Self:
+        """Return it with the emphasis of another one, as far as its words stand once in this one."""
+        fields, kept = [field for _, field in self.cells] or [self.text], list[Emphasis]()
+        for emphasis in other.emphasis:
+            text, words = f" {fields[emphasis.field]} ", emphasis.words
+            before, found, after = text.partition(words)
+            is_within_word = before[-1:].isalnum() or after[:1].isalnum()
+            if found and words not in after and not is_within_word:
+                kept.append(emphasis.replace(at=len(before) - 1))
+        return self.replace(emphasis=tuple(kept))
 
     def shaped(self, cells: Iterable[tuple[str, str]]) -> Self:
         """Return it as a row or an item of these fields."""

@@ -65,9 +65,10 @@ def as_claim(draft: DraftClaim) -> Claim:
     if draft.cells:
         draft = draft.shaped((clean(head), clean(field)) for head, field in draft.cells)
     text = draft.text
+    is_quote = any(normalise(text) == normalise(support.quote) for support in draft.support)
     return Claim(
-        **fields_of(Sentence, draft),
-        quoted=any(normalise(text) == normalise(support.quote) for support in draft.support),
+        **fields_of(Sentence, draft.replace(emphasis=()) if is_quote else draft),
+        quoted=is_quote,
         kind=draft.kind if draft.kind not in ("transition", "translation") else "finding",
     )
 

@@ -144,7 +144,10 @@ def base_of(name: str, follows: Mapping[str, str]) -> str:
     return name
 
 
-_CHANGED = ("text", "cells", "kind", "state", "stands_by", "reworded", "computed", "support")
+_CHANGED = (
+    *("text", "cells", "marks", "emphasis", "kind", "state", "stands_by", "reworded", "computed"),
+    "support",
+)
 
 
 def _with_text(

@@ -1,23 +1,25 @@
 """The Markdown of a writer as the sentences, items and rows of a draft, each with the works that it cites.
 
-Read are headings, paragraphs, lists, tables, block quotes (letters), and bold words in front of a sentence
-(its lead); all else is text. A citation is the labels of works in brackets: `[E1]`, `[E2, E4]`, `[E1-E3]`;
-`[K]` marks general knowledge.
+Read are headings, paragraphs, lists, tables, block quotes (letters), bold words in front of a sentence (its
+lead), and what is stressed within it; all else is text. A citation is the labels of works in brackets:
+`[E1]`, `[E2, E4]`, `[E1-E3]`; `[K]` marks general knowledge.
 """
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from itertools import pairwise, zip_longest
+from itertools import chain, pairwise, zip_longest
+from typing import TypeAlias
 
 import sentencex
 from markdown_it import MarkdownIt
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from activities.contracts.evidence import CiteMark
+from activities.contracts.evidence import CiteMark, Emphasis, Stress
 from activities.contracts.write import DraftClaim, SentenceKind
+from activities.documents.blocks import script
 from activities.report.formats.text import clean
 from activities.roles.validation import line
 from activities.text.layout import ENDS
@@ -30,8 +32,6 @@ MAX_LEAD_WORDS = 30
 """Words of bold print up to which it is a lead of what follows."""
 MAX_HEAD_WORDS = 8
 """Words of bold print up to which it heads what follows; more of them, with a full stop, are a sentence."""
-MIN_BOLD = 2
-"""Fields in bold print from which a row is: a total, not a label or a verdict."""
 SECTION_LEVEL = "h2"
 FIRST_MARK = 0xE000
 """The first of the private characters that stand for citations while a text is divided."""
@@ -59,6 +59,15 @@ _NUMBER = re.compile(r"(?<![\d.,])\d{1,2}\.\s*$")
 _LINE = "\u2028"
 """Between lines that stay apart."""
 _MARK = re.compile(r"[\ue000-\uf7ff]")
+_SCRIPT = re.compile(r"<(su[bp])>([^<>]{1,20})</\1>")
+_WORD = re.compile(r"[a-z\d]+(?:[-\u2010-\u2015.,:/'\u2019][a-z\d]+)*", re.IGNORECASE)
+"""A figure, a date or a coded name, where it has a digit: `1,234.5`, `GLP-1`."""
+_QUOTATION = re.compile(
+    r"[\"\u201c\u201e\u00ab\u300c]([^\"\u201c-\u201e\u00ab\u00bb\u300c\u300d]+)[\"\u201c\u201d\u00bb\u300d]"
+)
+_STYLES: tuple[Stress, ...] = ("strong", "em", "code")
+Styled: TypeAlias = Iterator[tuple[str, frozenset[str]]]
+"""Characters, each with the styles that it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +127,78 @@ def read_row(fields: Sequence[str], heads: Sequence[str], works: Mapping[str, st
 def _inlines(node: SyntaxTreeNode) -> Iterator[Token]:
     """Yield the texts of a part of a document."""
     return (part.token for part in node.walk() if part.type == "inline" and part.token)
+
+
+def _pieces(token: Token, soft_break: str) -> Iterator[tuple[str, frozenset[str]]]:
+    """Yield the texts of an inline token, each with the names of the HTML elements that it would be in."""
+    breaks, tags = {"softbreak": soft_break, "hardbreak": _LINE}, list[str]()
+    for child in token.children or ():
+        if child.nesting > 0:
+            tags.append(child.tag)
+        elif child.nesting < 0:
+            tags.pop()
+        else:
+            text = _SCRIPT.sub(lambda m: script(m[2], m[1]), child.content or breaks.get(child.type, ""))
+            yield text, frozenset((*tags, child.tag))
+
+
+def _runs(style: str, styles: Sequence[Collection[str]], start: int, stop: int) -> Iterator[tuple[int, int]]:
+    """Yield beginning and end of each run of characters that have a style."""
+    flags = "".join("x" if style in each else "-" for each in styles)
+    return (match.span() for match in re.compile("x+").finditer(flags, start, stop))
+
+
+def _styled(token: Token) -> Styled:
+    """Yield the characters of an inline token but for labels, each with what it is set in.
+
+    A style that begins or ends within a label, a figure or a coded name, or is of words within a quotation,
+    is none."""
+    pieces = [*_pieces(token, _LINE)]
+    text = "".join(piece for piece, _ in pieces)
+    tags = [tags for piece, tags in pieces for _ in piece]
+    labels = [match.span() for match in _MARKS.finditer(text)]
+    words = (match.span() for match in _WORD.finditer(text) if any(map(str.isdigit, match[0])))
+    cut = {place for start, end in (*labels, *words) for place in range(start + 1, end)}
+    quotations = [match.span(1) for match in _QUOTATION.finditer(text)]
+    in_label = {place for start, end in labels for place in range(start, end)}
+    styles: dict[str, set[int]] = {}
+    for style in _STYLES:
+        for run in _runs(style, tags, 0, len(text)):
+            is_in_quotation = any(a <= run[0] and run[1] <= b and run != (a, b) for a, b in quotations)
+            if cut.isdisjoint(run) and not is_in_quotation:
+                styles.setdefault(style, set()).update(range(*run))
+    for at, char in enumerate(text):
+        if at not in in_label:
+            yield char, frozenset(style for style, places in styles.items() if at in places)
+
+
+def _emphasis(styled: Styled, text: str, cuts: Iterable[int] = (), field: int = 0) -> Iterator[Emphasis]:
+    """Yield what is stressed in a text, which has the next of these characters but for some of them.
+
+    `cuts`: where a style begins anew."""
+    styles = [
+        next((s for other, s in styled if other == char or (char + other).isspace()), ()) for char in text
+    ]
+    end = len(text.rstrip("".join(ENDS)))  # a citation may come to stand before the stop
+    for style in _STYLES:
+        for start, stop in pairwise(sorted({0, end, *(cut for cut in cuts if cut < end)})):
+            for first, last in _runs(style, styles, start, stop):
+                if words := text[first:last].strip():
+                    yield Emphasis(words=words, at=text.index(words, first), style=style, field=field)
+
+
+def _stressed(row: ProseRow, styled: Styled) -> ProseRow:
+    """Return a sentence with what is stressed in it."""
+    claim, lead = row.claim, len(row.claim.lead)
+    cuts = (lead, *(lead + mark.at for mark in claim.marks))
+    emphasis = _emphasis(styled, claim.lead + claim.body, cuts)
+    behind_lead = tuple(e.replace(at=e.at - lead) for e in emphasis if e.at >= lead)
+    return replace(row, claim=claim.replace(emphasis=behind_lead))
+
+
+def _with_columns(claim: DraftClaim, columns: Sequence[int]) -> DraftClaim:
+    emphasis = (e.replace(field=columns.index(e.field)) for e in claim.emphasis if e.field in columns)
+    return claim.replace(emphasis=tuple(emphasis)).shaped(claim.cells[at] for at in columns)
 
 
 def _is_bold(token: Token) -> bool:
@@ -181,8 +262,10 @@ class _Reader:
         return [row for token in _inlines(node) for row in self._sentences(token)]
 
     def sentence(self, markdown: str) -> ProseRow | None:
-        lead, text = self._text(_parser().parseInline(markdown)[0])
-        return self.claim(text + "".join(_MARK.findall(lead)), self._plain_lead(lead))
+        (token,) = _parser().parseInline(markdown)
+        lead, text = self._text(token)
+        row = self.claim(text + "".join(_MARK.findall(lead)), self._plain_lead(lead))
+        return _stressed(row, _styled(token)) if row else None
 
     def _letter(self, node: SyntaxTreeNode) -> list[ProseRow]:
         """Read a block quote as the sentences, items and rows of a text that leaves the report."""
@@ -224,12 +307,9 @@ class _Reader:
 
     def _table(self, node: SyntaxTreeNode) -> list[ProseRow]:
         tokens = [[*_inlines(row)] for row in node.walk() if row.type == "tr"]
-        heads, *fields = ([self._field(token) for token in row] for row in tokens)
-        strong = [sum(map(_is_bold, row)) >= MIN_BOLD for row in tokens[1:]]
+        heads = [*map(self._field, tokens[0])]
         rows = [
-            replace(written, claim=written.claim.replace(strong=is_strong))
-            for cells, is_strong in zip(fields[:MAX_ROWS], strong[:MAX_ROWS], strict=True)
-            if any(cells) and (written := self._row(cells, heads))
+            self._row(row, heads) for row in tokens[1 : MAX_ROWS + 1] if any(token.content for token in row)
         ]
         # a column of nothing but citations is the one that a report adds
         columns = [
@@ -239,7 +319,7 @@ class _Reader:
         ]
         if len(columns) < 2:
             return rows
-        return [ProseRow(w.claim.shaped([w.claim.cells[at] for at in columns]), w.unknown) for w in rows]
+        return [replace(row, claim=_with_columns(row.claim, columns)) for row in rows]
 
     def _field(self, token: Token) -> str:
         """Return a field of a table; labels of works alone cite them, in brackets or not."""
@@ -249,20 +329,29 @@ class _Reader:
         return self.marked(f"[{', '.join(labels)}]") if are_labels else text
 
     def row(self, fields: Sequence[str], heads: Sequence[str]) -> ProseRow:
-        return self._row([self._field(_parser().parseInline(field)[0]) for field in fields], heads)
+        return self._row([token for field in fields for token in _parser().parseInline(field)], heads)
 
-    def _row(self, fields: Sequence[str], heads: Sequence[str]) -> ProseRow:
-        """Make a row of fields in which characters stand for citations."""
+    def _row(self, tokens: Sequence[Token], heads: Sequence[str]) -> ProseRow:
+        """Make a row; in its heads characters stand for citations."""
+        fields = [*map(self._field, tokens)]
         names = [line(_MARK.sub("", head).strip(_EDGES), MAX_HEADING_CHARS) for head in heads]
         plain = [clean(_MARK.sub("", text)).strip(_EDGES) for text in fields]
         works, unknown = self._works_of("".join(fields))
         while len(plain) > len(names) and not plain[-1]:  # a field of citations alone
             plain.pop()
         pairs = [*zip_longest(names, plain, fillvalue="")][:MAX_COLUMNS]
+        styled = (
+            _emphasis(_styled(token), text, field=at)
+            for at, (token, text) in enumerate(zip(tokens, plain, strict=False))
+        )
         claim = self._claim("", works, general=not unknown and self._is_general("".join(fields)))
-        return ProseRow(claim.shaped(pairs), unknown)
+        return ProseRow(claim.shaped(pairs).replace(emphasis=(*chain(*styled),)), unknown)
 
     def _sentences(self, token: Token) -> Iterator[ProseRow]:
+        styled = _styled(token)
+        return (_stressed(row, styled) for row in self._plain_sentences(token))
+
+    def _plain_sentences(self, token: Token) -> Iterator[ProseRow]:
         lead, text = self._text(token)
         if len(lead.split()) > MAX_HEAD_WORDS and _MARK.sub("", lead).rstrip().endswith(_STATES):
             citations = _CITES.match(text)  # what is cited behind the bold words is cited by them
@@ -313,24 +402,12 @@ class _Reader:
 
     def _text(self, token: Token) -> tuple[str, str]:
         """Return lead and text of an inline token, without marks of emphasis."""
-        bold, text, depth = "", "", 0
-        may_lead = True
-        for child in token.children or ():
-            if child.type in ("strong_open", "em_open"):
-                depth += 1
-            elif child.type in ("strong_close", "em_close"):
-                depth -= 1
-                may_lead = False
+        bold, text = "", ""
+        for part, tags in _pieces(token, self._soft_break):
+            if text or tags.isdisjoint(("strong", "em")):
+                text += part
             else:
-                part = child.content or {"softbreak": self._soft_break, "hardbreak": _LINE}.get(
-                    child.type, ""
-                )
-                if may_lead and depth and not text:
-                    bold += part
-                elif may_lead and not depth and part.strip() and not bold:
-                    may_lead, text = False, text + part
-                else:
-                    text += part
+                bold += part
         lead, after = self.marked(bold).strip(), text.lstrip()
         has_end = lead[-1:] in (*ENDS, ":", "\uff1a") or after[:1] in (":", "\uff1a")
         if lead and has_end and after and len(lead.split()) <= MAX_LEAD_WORDS:

@@ -7,11 +7,11 @@ way and decides nothing else. All text is plain: a format escapes it.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from itertools import groupby
+from itertools import groupby, pairwise
 from string import ascii_lowercase
 from typing import Literal, TypeAlias
 
-from activities.contracts.evidence import Grade
+from activities.contracts.evidence import Emphasis, Grade, Stress
 from activities.messages import ENGLISH, _
 from activities.report.formats.text import clean, marker
 
@@ -142,6 +142,16 @@ class Sentence:
     """The sentence goes on in the next part."""
     line: bool = False
     """It begins another line."""
+    emphasis: tuple[Emphasis, ...] = ()
+
+    def runs(self, start: int = 0, end: int | None = None) -> tuple[tuple[str, tuple[Stress, ...]], ...]:
+        """Return its text in parts, each with its styles."""
+        end = len(self.text) if end is None else end
+        edges = {place for e in self.emphasis for place in (e.at, e.end) if start < place < end}
+        return tuple(
+            (self.text[a:b], tuple(e.style for e in self.emphasis if e.at <= a < e.end))
+            for a, b in pairwise(sorted({start, end, *edges}))
+        )
 
     def without_sign(self) -> "Sentence":
         return replace(self, cite=replace(self.cite, hidden=True))

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from docx.table import Table as WordTable
     from docx.text.paragraph import Paragraph
 
+CODE_FONT = "Courier New"
 FIGURE_CM = 9
 LETTER_CM = 1
 LINK_COLOUR = "0B5F59"
@@ -100,7 +101,11 @@ def _line(paragraph: "Paragraph", parts: page.Parts) -> None:
         if isinstance(part, page.Cite):
             paragraph.add_run(part.text)
         elif isinstance(part, page.Sentence):
-            paragraph.add_run(part.text).bold = part.strong or None
+            for text, styles in part.runs():
+                run = paragraph.add_run(text)
+                run.bold = part.strong or "strong" in styles or None
+                run.italic = "em" in styles or None
+                run.font.name = CODE_FONT if "code" in styles else None
             if part.cite.text:
                 paragraph.add_run(part.cite.text).font.superscript = True
         elif url := sent_url(part.url):

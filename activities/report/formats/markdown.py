@@ -14,6 +14,7 @@ from activities.report.formats.text import (
     marker,
     pipe_table,
     sent_url,
+    stressed_markdown,
     with_citation,
 )
 from activities.report.schema import Report
@@ -106,7 +107,7 @@ def _part(part: page.Part, *, inline: bool, with_marks: bool) -> str:
     if isinstance(part, page.Cite):
         return part.text
     if isinstance(part, page.Sentence):
-        text = escape_markdown(part.text, inline=inline or part.strong)
+        text = stressed_markdown(part.text, part.emphasis, inline=inline or part.strong)
         sign = part.cite.text
         text = " ".join(filter(None, (text, sign))) if part.goes_on else with_citation(text, sign)
         return f"**{text}**" if part.strong else text
@@ -162,7 +163,9 @@ def _cell(cell: page.Cell) -> str:
 def _in_cell(part: page.Part) -> str:
     if isinstance(part, page.Cite):
         return part.text
-    is_bold = part.strong if isinstance(part, page.Sentence) else part.style == "bold"
-    text = escape_markdown(part.text, inline=True)
-    text = f"**{text}**" if is_bold and text else text
-    return f"{text} {part.cite.text}".strip() if isinstance(part, page.Sentence) else text
+    if isinstance(part, page.Run):
+        text = _plain(part.text)
+        return f"**{text}**" if part.style == "bold" and text else text
+    text = stressed_markdown(part.text, part.emphasis, inline=True)
+    text = f"**{text}**" if part.strong and text else text
+    return f"{text} {part.cite.text}".strip()

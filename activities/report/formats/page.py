@@ -30,12 +30,10 @@ from activities.report.formats.blocks import (
     Parts,
     Run,
     Sentence,
-    Style,
     Table,
     Text,
     TextKind,
     bullets,
-    cell,
     listed_quotes,
     quotes_in,
     table,
@@ -375,12 +373,15 @@ class _Page:
             self.listed += (claim for claim in claims if not claim.letter)
         for claim, cite, is_general in zip(claims, cites, flags, strict=True):
             head = tuple(clean(name) for name, _ in claim.cells)
-            label, *rest = (clean(field) for _, field in claim.cells)
             (sentence,) = self._sentence(claim)
-            label = f"{label}{GENERAL_SIGN}" if is_general and not all(flags) else label
-            row_head = Cell((replace(sentence, text=label, cite=cite),))
-            style: Style = "bold" if claim.strong else "plain"
-            rows.append((row_head, *(cell(field, style) for field in rest)))
+            words = (
+                Sentence(text, Cite(()), strong=claim.strong, emphasis=claim.emphasis_in(text, field=place))
+                for place, text in enumerate(clean(field) for _, field in claim.cells)
+            )
+            label, *rest = words
+            text = f"{label.text}{GENERAL_SIGN}" if is_general and not all(flags) else label.text
+            label = replace(sentence, text=text, cite=cite, emphasis=label.emphasis)
+            rows.append((Cell((label,)), *(Cell((field,) if field.text else ()) for field in rest)))
         head = (f"{head[0]}{GENERAL_SIGN}", *head[1:]) if all(flags) else head
         titles, fields = trim(head, rows)
         return Table(titles, fields, wide=len(titles) > WIDE)

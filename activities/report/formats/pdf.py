@@ -55,6 +55,9 @@ def _data(value: object) -> object:
             values["space"] = page.space_before(value)
         if isinstance(value, page.Run):
             values["url"] = sent_url(value.url)
+        if isinstance(value, page.Sentence):
+            last = value.text.rfind(" ") + 1  # beside which its sign stands
+            values |= {"runs": value.runs(0, last), "last": value.runs(last), "emphasis": None}
         if isinstance(value, page.Table):
             values |= {"shares": value.shares, "columns": value.columns, "small": value.small}
         return {"is": type(value).__name__.lower()} | values

@@ -21,6 +21,7 @@ from activities.report.formats.text import (
     marker,
     pipe_table,
     quoted_markdown,
+    stressed_markdown,
     with_citation,
 )
 from activities.report.schema import Reference, Report, ReportSection
@@ -60,13 +61,17 @@ def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     """Write a claim in Markdown, with its citations; without any where nothing is cited."""
     lead = f"**{escape_markdown(_with_colon(claim.lead), inline=True)}** " if claim.lead else ""
     if claim.strong and not (claim.support or claim.letter or claim.kind == "background"):
-        return f"**{escape_markdown(claim.body, inline=True)}**"
-    return lead + (escape_markdown(claim.body) if claim.letter else _cite(claim, numbers, escape_markdown))
+        return f"**{stressed_markdown(claim.body, claim.emphasis_in(claim.body), inline=True)}**"
+
+    def write(text: str, at: int = 0) -> str:
+        return stressed_markdown(text, claim.emphasis_in(text, at), inline=bool(lead or at))
+
+    return lead + (write(claim.body) if claim.letter else _cite(claim, numbers, write))
 
 
 def plain_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     lead = f"{_with_colon(clean(claim.lead))} " if claim.lead else ""
-    return lead + (clean(claim.body) if claim.letter else _cite(claim, numbers, clean))
+    return lead + (clean(claim.body) if claim.letter else _cite(claim, numbers, lambda text, _: clean(text)))
 
 
 def _with_colon(lead: str) -> str:
@@ -103,38 +108,36 @@ def names_none(claim: Claim | DraftClaim, works: int) -> bool:
     return claim.kind == "computed" and not claim.marks and (not claim.is_row or works > MAX_OF_ROW)
 
 
-def _cite(claim: Claim, numbers: Mapping[str, int], write: Callable[[str], str]) -> str:
-    *first, (last, works) = pieces(claim)
-    texts = [" ".join(filter(None, (write(text), _mark(names, numbers)))) for text, names in first]
+def _cite(claim: Claim, numbers: Mapping[str, int], write: Callable[[str, int], str]) -> str:
+    """Write a claim with its citations. `write`: writes a part of it that begins at a character."""
+    *first, (at, last, works) = pieces(claim)
+    texts = [" ".join(filter(None, (write(text, at), _mark(names, numbers)))) for at, text, names in first]
     works = () if names_none(claim, len(works)) else works
-    texts.append(with_citation(write(last), general_mark(claim) or _mark(works, numbers)))
+    texts.append(with_citation(write(last, at), general_mark(claim) or _mark(works, numbers)))
     return "".join(
         f" {text}" if place and not text.startswith(CLOSING) else text for place, text in enumerate(texts)
     )
 
 
-def pieces(claim: Claim) -> list[tuple[str, tuple[str, ...]]]:
-    """Part a sentence at its citations, each part with the ids of the works that are cited behind it.
+def pieces(claim: Claim) -> list[tuple[int, str, tuple[str, ...]]]:
+    """Part a sentence at its citations, each part with its place and the ids of the works cited behind it.
 
     Works that no mark names are cited at its end; what has no word is no part of its own.
     """
     body, start = claim.body, 0
     marked_ids = {name for mark in claim.marks for name in mark.works}
     rest = tuple(s.evidence_id for s in claim.support if s.evidence_id not in marked_ids)
-    parts: list[tuple[str, tuple[str, ...]]] = []
-    for mark in claim.marks:
-        text = body[start : mark.at].strip()
-        if not any(map(str.isalnum, text)) and parts:
-            before, names = parts.pop()
-            parts.append((f"{before}{text}", (*names, *mark.works)))
+    parts: list[tuple[int, str, tuple[str, ...]]] = []
+    for end, works in (*((mark.at, mark.works) for mark in claim.marks), (len(body), rest)):
+        text = body[start:end].strip()
+        if parts and not any(map(str.isalnum, text)):
+            at, before, names = parts.pop()
+            parts.append((at, f"{before}{text}", (*names, *works)))
         else:
-            parts.append((text, mark.works))
-        start = mark.at
-    end = body[start:].strip()
-    if parts and not any(map(str.isalnum, end)):
-        before, names = parts.pop()
-        end, rest = f"{before}{end}", (*names, *rest)
-    return [*parts, (end, tuple(dict.fromkeys(rest)))]
+            parts.append((body.find(text, start), text, works))
+        start = end
+    at, text, works = parts.pop()
+    return [*parts, (at, text, tuple(dict.fromkeys(works)))]
 
 
 def _mark(names: Iterable[str], numbers: Mapping[str, int]) -> str:
@@ -234,9 +237,7 @@ def _write(groups: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str, 
                 yield escape_markdown(general)
         elif shape == "table":
             marks = (general_mark(c) or _mark((s.evidence_id for s in c.support), numbers) for c in group)
-            rows = (
-                [*(field for _, field in claim.cells), mark] for claim, mark in zip(group, marks, strict=True)
-            )
+            rows = ([*_fields(claim), mark] for claim, mark in zip(group, marks, strict=True))
             yield pipe_table([*(head for head, _ in group[0].cells), ""], rows)
         elif shape == "list":
             yield "\n".join(
@@ -245,6 +246,11 @@ def _write(groups: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str, 
             )
         else:
             yield " ".join(claim_text(claim, numbers) for claim in group)
+
+
+def _fields(claim: Claim) -> Iterator[str]:
+    for place, (_head, text) in enumerate(claim.cells):
+        yield stressed_markdown(text, claim.emphasis_in(text, field=place), inline=True)
 
 
 def blocks_of(section: ReportSection) -> list[tuple[str, list[Claim]]]:

@@ -240,16 +240,24 @@ class Quotes:
         `first`: here first. A letter is shown without its citations."""
         if claim.letter:
             name = anchor_of(claim.id) if first else ""
-            words = Sentence(clean(claim.body), Cite(()), name, disputed, claim.strong, line=claim.line)
-            return (words,)
+            text = clean(claim.body)
+            words = Sentence(text, Cite(()), name, disputed, claim.strong, line=claim.line)
+            return (replace(words, emphasis=claim.emphasis_in(text)),)
         anchor, cite = anchor_of(claim.id) if first else "", self.cite(claim, claim.body)
         if any(quote.same for mark in cite.marks for quote in mark.quotes):
             return (Sentence(in_quotes(with_full_stop(clean(claim.body))), cite, anchor, disputed),)
-        *parts, (ending, names) = pieces(claim)
-        sentences = [Sentence(text, self.cite(claim, claim.body, ids), goes_on=True) for text, ids in parts]
+        *parts, (at, ending, names) = pieces(claim)
+        sentences = [
+            Sentence(
+                text, self.cite(claim, claim.body, ids), goes_on=True, emphasis=claim.emphasis_in(text, start)
+            )
+            for start, text, ids in parts
+        ]
+        emphasis = claim.emphasis_in(ending, at)
         ending = ending if claim.strong else with_full_stop(ending)  # a line in bold may head what follows
         text = with_general_sign(ending) if claim.kind == "background" else ending
-        sentences.append(Sentence(text, self.cite(claim, claim.body, names), disputed=disputed))
+        cite = self.cite(claim, claim.body, names)
+        sentences.append(Sentence(text, cite, disputed=disputed, emphasis=emphasis))
         sentences = [replace(part, strong=claim.strong) for part in sentences]
         return (replace(sentences[0], anchor=anchor), *sentences[1:])
 

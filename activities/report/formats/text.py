@@ -6,10 +6,11 @@ image, a heading or markup of the report.
 
 import re
 import unicodedata
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from itertools import pairwise
 from urllib.parse import quote, urlsplit
 
-from activities.contracts.evidence import Identifiers
+from activities.contracts.evidence import Emphasis, Identifiers, Stress
 from activities.messages import _
 from activities.text.layout import ENDS
 
@@ -40,13 +41,50 @@ def clean(text: str) -> str:
     return " ".join(visible.split())
 
 
+_SIGNS = ("P", "S")
+_STRESSES: Mapping[Stress, str] = {"strong": "**", "em": "*"}
+
+
+def stressed_markdown(text: str, emphasis: Sequence[Emphasis], *, inline: bool = False) -> str:
+    """Write a text as `escape_markdown` does, with what is stressed in it as far as Markdown can say that."""
+    if not emphasis or text != clean(text):
+        return escape_markdown(text, inline=inline)
+    opening, closing, codes = dict[int, str](), dict[int, str](), dict[int, int]()
+    for span in sorted(emphasis, key=lambda e: (e.at, -e.end)):
+        if span.style == "code":
+            codes |= {span.at: span.end} if {"`", "|"}.isdisjoint(span.words) else {}
+        elif _may_stand(text, span.at) and _may_stand(text[::-1], len(text) - span.end):
+            opening[span.at] = opening.get(span.at, "") + _STRESSES[span.style]
+            closing[span.end] = _STRESSES[span.style] + closing.get(span.end, "")
+    written = ""
+    for start, end in pairwise(sorted({0, len(text), *opening, *closing, *codes, *codes.values()})):
+        part = text[start:end]
+        part = f"`{part}`" if start in codes else _escaped(part, inline=inline or start > 0)
+        written += f"{closing.get(start, '')}{opening.get(start, '')}{part}"
+    return written + closing.get(len(text), "")
+
+
+def _may_stand(text: str, at: int) -> bool:
+    """Tell whether a mark of emphasis may begin before a character: not between a letter and a sign."""
+    before = text[at - 1] if at else " "
+    return (
+        before.isspace()
+        or not unicodedata.category(text[at]).startswith(_SIGNS)
+        or (unicodedata.category(before).startswith(_SIGNS))
+    )
+
+
 def escape_markdown(text: str, *, linked: bool = False, inline: bool = False) -> str:
     """Write a text as one line of CommonMark that shows it literally and does nothing else.
 
     `linked`: it stands inside a link, where an address in it becomes no link of its own. `inline`: it
     does not begin a line, so that it can begin no list and no heading.
     """
-    line = _EVERYWHERE.sub(lambda m: "\\" + m.group(), clean(text))
+    return _escaped(clean(text), linked=linked, inline=inline)
+
+
+def _escaped(line: str, *, linked: bool = False, inline: bool = False) -> str:
+    line = _EVERYWHERE.sub(lambda m: "\\" + m.group(), line)
     if not linked:
         line = _AUTOLINK.sub(lambda m: "\\" + m.group(), line)
     if inline:

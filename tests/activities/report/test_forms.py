@@ -1,10 +1,12 @@
 """Lists and tables of a writer in a report: each format draws them with the references of each row."""
 
+import io
 from collections.abc import Sequence
 
 import pytest
+from docx import Document
 
-from activities.contracts.evidence import CiteMark, Claim, Support
+from activities.contracts.evidence import CiteMark, Claim, Emphasis, Support
 from activities.contracts.write import (
     DraftClaim,
     DraftParagraph,
@@ -83,6 +85,53 @@ def test_a_total_is_in_bold_print() -> None:
     text = render(report_of(grouped((TRIAL, RARER.replace(strong=True)))), "md").decode()
     assert "| Appendectomy [1] | 4% | 11% |" in text
     assert "| **Registry** [2] | **-5.50** |  |" in text
+
+
+STRESSES = (
+    Emphasis(words="were rarer", at=11, style="strong"),
+    Emphasis(words="rarer", at=16, style="em"),
+    Emphasis(words="were", at=0, style="strong"),  # its words do not stand there
+)
+STRESSED = SAID.replace(emphasis=STRESSES)
+STRESSED_ROW = TRIAL.replace(emphasis=(Emphasis(words="4%", at=0, style="code", field=1),))
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_what_is_stressed_within_a_sentence_and_a_field_is_printed(name: str) -> None:
+    report = report_of(grouped((STRESSED,), (STRESSED_ROW,), (STRESSED.replace(letter=True, begins=True),)))
+    assert "Infections were rarer." in words_of(report, name).replace("*", "")
+    data = render(report, name)
+    match name:
+        case "md":
+            assert "Infections **were *rarer*** [1]." in data.decode()
+            assert "Infections **were *rarer***.\n" in data.decode(), "of the letter"
+            assert "| Appendectomy [1] | `4%` | 11% |" in data.decode()
+        case "html":
+            page = page_of(data)
+            assert page.xpath("//strong//text()") == ["were ", "rarer"] * 2
+            assert page.xpath("//strong/em/text()") == ["rarer"] * 2
+            assert page.xpath("//td//code/text()") == ["4%"]
+        case "docx":
+            runs = [run for p in Document(io.BytesIO(data)).paragraphs for run in p.runs]
+            assert [(r.text, r.italic) for r in runs if r.bold and "r" in r.text][:2] == [
+                ("were ", None),
+                ("rarer", True),
+            ]
+
+
+def test_the_markdown_in_the_json_has_what_is_stressed_and_nothing_else() -> None:
+    row = STRESSED_ROW.shaped([("Trial", "[x](http://x.org) | y"), ("Keyhole", "4%"), ("Open", "")])
+    (part,) = report_of(grouped((STRESSED,), (row,))).sections
+    assert "Infections **were *rarer*** [1]." in part.markdown
+    assert "| \\[x\\](http\\://x.org) \\| y | `4%` |  | [1] |" in part.markdown
+    assert part.claims[0].text == "Infections were rarer."
+
+
+def test_the_emphasis_of_a_writer_does_not_alter_a_quote() -> None:
+    claim = STRESSED.replace(text=INFECTION, emphasis=(Emphasis(words=INFECTION[:4], at=0, style="em"),))
+    report = report_of(grouped((claim,)))
+    assert [one.emphasis for one in report.claims()] == [()]
+    assert f"\u201c{INFECTION}\u201d" in words_of(report)
 
 
 LETTER = tuple(

@@ -6,7 +6,14 @@ import pytest
 
 from activities.contracts.candidates import PART as CANDIDATES
 from activities.contracts.candidates import Candidate
-from activities.contracts.evidence import EvidenceRef, ReportPlanSection, Statement, Support
+from activities.contracts.evidence import (
+    CiteMark,
+    Emphasis,
+    EvidenceRef,
+    ReportPlanSection,
+    Statement,
+    Support,
+)
 from activities.contracts.publish import PlannedSection, PublishInput
 from activities.contracts.revise import Instruction, Revised, Wanted
 from activities.contracts.write import (
@@ -84,6 +91,19 @@ def test_only_what_is_touched_changes(
     assert set(before) - set(after) == gone
     assert {name: claim.text for name, claim in after.items() if claim.text != before[name].text} == texts
     assert all(claim == before[name] for name, claim in after.items() if name not in texts)
+
+
+def test_a_reworded_sentence_loses_the_places_of_its_first_words() -> None:
+    """Its citations stand at its end, and what is stressed is what it says still."""
+    stresses = (Emphasis(words="Finding", at=0, style="strong"), Emphasis(words="s1", at=13, style="em"))
+    marks = (CiteMark(at=9, works=("w1",)),)
+    first, *others = REPORT.sections
+    draft = first.draft.changed(lambda claim: (claim.replace(marks=marks, emphasis=stresses),))
+    step = REPORT.replace(sections=(first.replace(draft=draft), *others))
+    new = sentences(step)["s1.1"].worded("Put plainly, s1 has one.").replace(state="ask", reworded=True)
+    after = sentences(apply_change(step, Revised(sentences=(new,)), SectionDraft(), say(), ()))["s1.1"]
+    assert (after.text, after.marks) == ("Put plainly, s1 has one.", ())
+    assert after.emphasis == (stresses[1],)
 
 
 @pytest.mark.parametrize(("section", "name"), [("s2", "s2.3"), ("", "s3.1")])
