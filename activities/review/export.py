@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal, TypeVar
 
-from activities.contracts.evidence import Evidence, Frozen
+from activities.contracts.evidence import NO_ABSTRACT, Evidence, Frozen
 from activities.messages import _, in_its_language
 from activities.report.formats.bibliography import ARTICLE, Item, ids_of, ris_of
 from activities.report.formats.text import spreadsheet_cell
@@ -18,9 +18,14 @@ from activities.review.bias import DOMAINS, QUESTIONS, Judgement
 from activities.review.decisions import SCREENED, Decision, State
 from activities.review.findings import Findings
 
-ASREVIEW = ("record_id", "title", "abstract", "authors", "year", "doi", "url", "keywords")
-"""Columns that ASReview reads, before its own `asreview_label` (1, 0 or empty), `asreview_time` and
-`asreview_note`."""
+ASREVIEW = (
+    *("record_id", "title", "abstract", "authors", "year", "doi", "url", "keywords", "included"),
+    *("asreview_label", "asreview_time", "asreview_note"),
+)
+"""Columns of ASReview. It reads 1, 0 or nothing as a label from `included`; its later versions also from
+`asreview_label`, which they write (https://asreview.readthedocs.io/en/stable/lab/data_labeled.html)."""
+RIS_LABELS = {"1": "ASReview_relevant", "0": "ASReview_irrelevant", "": "ASReview_not_seen"}
+"""Label -> the note by which ASReview knows it in RIS."""
 SEARCHES = (
     *("source", "query", "at", "status", "hits", "records", "new", "set_aside", "detail"),
     *("database", "date"),
@@ -110,6 +115,16 @@ def final_states(review: PublishedReview) -> list[State | Literal["not_retrieved
     return list(map(final_state, range(len(titles))))
 
 
+def label_of(state: str) -> str:
+    """Return the label of ASReview: 1 or 0, empty where nothing is settled."""
+    return {"included": "1", "excluded": "0"}.get(state, "")
+
+
+def abstract_of(item: Evidence) -> str:
+    """Return the abstract of a record; empty for one that is screened by its title."""
+    return "" if NO_ABSTRACT in item.facts else item.text
+
+
 def decisions_csv(review: PublishedReview, items: Sequence[Evidence]) -> bytes:
     by_record: dict[int, list[Decision]] = {}
     for decision in filter(lambda row: row.stage in SCREENED, review.decisions_in_force):
@@ -123,19 +138,19 @@ def decisions_csv(review: PublishedReview, items: Sequence[Evidence]) -> bytes:
         return {
             "record_id": number,
             "title": item.title,
-            "abstract": item.text,
+            "abstract": abstract_of(item),
             "authors": "; ".join(item.authors),
             "year": item.year or "",
             "doi": item.identifiers.doi or "",
             "url": item.url or "",
             "keywords": item.facts.get("mesh", ""),
-            "asreview_label": {"included": "1", "excluded": "0"}.get(state, ""),
+            "included": label_of(state),
+            "asreview_label": label_of(state),
             "asreview_time": max((vote.at for vote in votes), default=""),
             "asreview_note": "; ".join(notes),
         }
 
-    rows = map(row, range(len(items)), items, final_states(review))
-    return as_csv((*ASREVIEW, "asreview_label", "asreview_time", "asreview_note"), rows)
+    return as_csv(ASREVIEW, map(row, range(len(items)), items, final_states(review)))
 
 
 def log_csv(review: PublishedReview) -> bytes:
@@ -199,7 +214,7 @@ def bias_csv(findings: Findings) -> bytes:
 
 
 def records_ris(review: PublishedReview, items: Sequence[Evidence]) -> bytes:
-    """Write every record with its decision as keyword and note."""
+    """Write every record with its decision as keyword and notes, the first of which is ASReview's label."""
     exclusions = (row for row in review.decisions_in_force if row.verdict == "exclude")
     reasons = {row.record: f", criterion {row.criterion}" for row in exclusions if row.criterion}
 
@@ -212,8 +227,8 @@ def records_ris(review: PublishedReview, items: Sequence[Evidence]) -> bytes:
             year=str(item.year or ""),
             venue=item.venue or "",
             ids=ids_of(item.identifiers, item.url),
-            abstract=item.text,
-            note=f"{state}{reasons.get(number, '') if state == 'excluded' else ''}",
+            abstract=abstract_of(item),
+            note=f"{RIS_LABELS[label_of(state)]}\n{state}{reasons.get(number, '') * (state == 'excluded')}",
             keyword=f"determinator:{state}",
         )
 

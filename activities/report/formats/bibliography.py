@@ -87,7 +87,8 @@ def ris_of(works: Iterable["Item"]) -> bytes:
         rows = [("TY", item.types[1]), ("ID", item.key), ("TI", item.title), ("PY", item.year)]
         rows += [("AU", family_first(name)) for name in item.authors]
         rows += [("JO", item.venue), ("DO", item.ids["DOI"]), ("AN", number), ("UR", item.ids["URL"])]
-        rows += [("AB", item.abstract), ("KW", item.keyword), ("N1", item.note)]
+        rows += [("AB", item.abstract), ("KW", item.keyword)]
+        rows += [("N1", line) for line in item.note.splitlines()]
         lines += [f"{tag}  - {clean(value)}" for tag, value in rows if value]
         lines += ["ER  - ", ""]
     return "\n".join(lines).encode()

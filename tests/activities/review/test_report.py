@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any
 
 import pytest
+import rispy
 from pydantic import ValidationError
 
 from activities.analysis.meta_analysis import interval_text
@@ -30,6 +31,7 @@ from activities.review.protocol import Amendment, FileSearch, Protocol, Screener
 from activities.review.records import Records
 from activities.review.results import Flow, ReviewReport, ScreenerAccuracy, Share, Validation
 from activities.review.state import Course, ReviewState, SearchRow, ToolUse
+from activities.sources.records import by_title
 from tests.activities.report.test_languages import fixed_texts
 from tests.activities.review.studies import PROTOCOL, TRIAL
 from tests.activities.review.test_bias import BEST
@@ -313,6 +315,26 @@ def test_a_record_whose_text_was_not_retrieved_is_not_listed_as_included() -> No
     rows = csv.DictReader(decisions_csv(review, items).decode().splitlines())
     assert [row["asreview_label"] for row in rows] == ["1", ""]
     assert "determinator:not_retrieved" in records_ris(review, items).decode()
+
+
+def test_asreview_reads_the_decisions_from_both_exports() -> None:
+    """Its readers know the column `included`, of later versions also `asreview_label`, and notes in RIS."""
+    marks = Marks(first="ie.", second="ie.", labels="...", words="...")
+    state = STATE.model_copy(update={"titles": marks, "full_texts": Marks.of(3)})
+    items = [Evidence(evidence_id=f"a{n}", source="alpha", title=f"T{n}", text=f"Text {n}") for n in range(3)]
+    items[2] = by_title(items[2].replace(text=""))
+    review = published(state=state)
+    rows = [*csv.DictReader(decisions_csv(review, items).decode().splitlines())]
+    assert [row["included"] for row in rows] == [row["asreview_label"] for row in rows] == ["1", "0", ""]
+    assert [row["record_id"] for row in rows] == ["0", "1", "2"]
+    assert [row["abstract"] for row in rows] == ["Text 0", "Text 1", ""], "a title is no abstract"
+    entries = rispy.loads(records_ris(review, items).decode())
+    assert [entry["notes"] for entry in entries] == [
+        ["ASReview_relevant", "included"],
+        ["ASReview_irrelevant", "excluded"],
+        ["ASReview_not_seen", "open"],
+    ]
+    assert [entry.get("abstract", "") for entry in entries] == ["Text 0", "Text 1", ""]
 
 
 def test_the_interval_of_a_conclusion_stands_in_its_forest_plot() -> None:
