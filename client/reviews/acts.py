@@ -117,7 +117,7 @@ ACTS: Mapping[str, Act] = {
         Act("overrule", Review.overrule, "record {record} is {result} by the word of {by}"),
         Act("amend", Review.amend, "{result}"),
         Act("provide", Review.provide, "\n".join),
-        Act("part", Review.part, "it becomes a record of its own at the next step"),
+        Act("part", Review.part, "it becomes a record of its own, which is screened"),
         Act("field", Review.decide_field, "record {record}, {field}: {value}"),
         Act("extract", Review.extract, "record {record}: {result}"),
         Act("assess", Review.assess, _describe_assessment),

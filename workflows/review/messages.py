@@ -253,9 +253,10 @@ class ReviewMessages:
 
     @workflow.update
     async def part(self, message: PartCopy) -> str:
-        """Part a copy that was merged wrongly: it becomes a record of its own."""
+        """Part a copy that was merged wrongly: it becomes a record of its own, which is screened."""
         self.state.to_part.append(message.blob)
-        return "the copy becomes a record of its own at the next step"
+        self.pace.is_stale = True
+        return "the copy becomes a record of its own"
 
     @query
     def progress(self) -> ReviewProgress:
