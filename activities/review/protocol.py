@@ -194,6 +194,14 @@ class Protocol(Frozen):
             raise ValueError(f"the id {duplicate} stands twice")
         return rows
 
+    @field_validator("outcomes")
+    @classmethod
+    def _check_labels(cls, rows: tuple[PooledOutcome, ...]) -> tuple[PooledOutcome, ...]:
+        labels = [row.label for row in rows]
+        if duplicate := next((name for name in labels if labels.count(name) > 1), None):
+            raise ValueError(f"two outcomes are called {duplicate!r}; say at what time each was measured")
+        return rows
+
     @field_validator("screeners")
     @classmethod
     def _check_screeners(cls, rows: tuple[Screener, ...]) -> tuple[Screener, ...]:

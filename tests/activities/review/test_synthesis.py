@@ -3,12 +3,13 @@
 import math
 
 import pytest
+from pydantic import ValidationError
 
 from activities.contracts.appraisal import WorkFacts
 from activities.contracts.effects import Measure
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue
 from activities.review.findings import effect_of, synthesise
-from activities.review.protocol import PooledOutcome
+from activities.review.protocol import PooledOutcome, Protocol
 from tests.activities.review.studies import PROTOCOL
 
 DEATH = PROTOCOL.outcomes[0]
@@ -110,6 +111,33 @@ def test_a_retracted_study_is_in_no_result() -> None:
     assert [row.effect.evidence_id for row in synthesis.pool.rows] == ["pmid:7", "pmid:9"]
     assert [work.evidence_id for work in synthesis.conclusion.works] == ["pmid:7", "pmid:9"]
     assert [(row.effect.evidence_id, row.reason) for row in synthesis.not_pooled] == [("pmid:8", "retracted")]
+
+
+def test_two_times_of_one_outcome_are_pooled_apart() -> None:
+    early, late = (
+        PooledOutcome(id=name, label=f"pain at {time}", measure="MD")
+        for name, time in (("pain6w", "6 weeks"), ("pain12m", "12 months"))
+    )
+    arm = {"sd": "4", "total": "50", "control_mean": "12", "control_sd": "4", "control_total": "50"}
+    means = {1: ("10", "12.5"), 2: ("9", "11.5"), 3: ("", "12.2")}
+    rows = [
+        DecidedStudy(
+            evidence_id=f"pmid:{n}",
+            values=tuple(
+                value
+                for name, mean in zip(("pain6w", "pain12m"), both, strict=True)
+                for value in (study(n, name, mean=mean, **arm).values if mean else ())
+            ),
+        )
+        for n, both in means.items()
+    ]
+    for outcome, difference, count in ((early, -2.5, 2), (late, 0.2 / 3, 3)):
+        pool = synthesise(outcome, PROTOCOL.question, rows, {}, {}).pool
+        assert pool is not None
+        assert (pool.random.estimate, len(pool.rows)) == (pytest.approx(difference, abs=1e-6), count)
+    alike = {**dict(PROTOCOL), "outcomes": (early, late.replace(label=early.label))}
+    with pytest.raises(ValidationError, match="at what time"):
+        Protocol.model_validate(alike)
 
 
 def test_an_outcome_that_is_not_to_be_pooled_is_not() -> None:
