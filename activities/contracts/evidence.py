@@ -288,6 +288,10 @@ class Query(Frozen):
     """A record without a text is kept, with its title as its text and the fact `NO_ABSTRACT`."""
 
 
+SearchKind = Literal["database", "register", "other"]
+"""What PRISMA 2020 tells apart: databases, registers of studies, and other methods of finding works."""
+
+
 class SourceInfo(Frozen):
     name: str
     title: Storable
@@ -306,6 +310,7 @@ class SourceInfo(Frozen):
     """Some of `biomedical`, `clinical`, `regulatory`, `general`, `web`, `local`."""
     role: Literal["search", "lookup"] = "search"
     """`lookup` sources answer by identifier and are never selected for a query."""
+    kind: SearchKind = "database"
 
 
 class SourceOption(Frozen):

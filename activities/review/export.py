@@ -17,6 +17,8 @@ from activities.review.archive import PublishedReview
 from activities.review.bias import DOMAINS, QUESTIONS, Judgement
 from activities.review.decisions import SCREENED, Decision, State
 from activities.review.findings import Findings
+from activities.review.results import Flow
+from activities.review.state import SearchRow
 
 ASREVIEW = (
     *("record_id", "title", "abstract", "authors", "year", "doi", "url", "keywords", "included"),
@@ -28,7 +30,7 @@ RIS_LABELS = {"1": "ASReview_relevant", "0": "ASReview_irrelevant", "": "ASRevie
 """Label -> the note by which ASReview knows it in RIS."""
 SEARCHES = (
     *("source", "query", "at", "status", "hits", "records", "new", "set_aside", "detail"),
-    *("database", "date"),
+    *("database", "date", "kind"),
 )
 ROBVIS = ("Study", *(f"D{n}" for n in range(1, len(DOMAINS) + 1)), "Overall", "Weight")
 """Columns from which robvis draws RoB 2 (McGuinness and Higgins 2020, doi:10.1002/jrsm.1411)."""
@@ -80,6 +82,7 @@ def export_files(review: PublishedReview, items: Sequence[Evidence]) -> dict[str
         "records.ris": records_ris(review, items),
         "merged.csv": merged_csv(review),
         "searches.csv": searches_csv(review),
+        "flow.csv": flow_csv(review.report.flow),
         "protocol.json": review.protocol.model_dump_json(indent=2).encode(),
     }
     if review.findings is not None and review.findings.rows:
@@ -91,13 +94,27 @@ def export_files(review: PublishedReview, items: Sequence[Evidence]) -> dict[str
 
 def searches_csv(review: PublishedReview) -> bytes:
     """Write each search; a file goes by its name, with what the protocol says of its search."""
-    rows = (
-        {**dict(row), **dict(review.protocol.search_of(row.origin)), "source": row.origin}
-        if row.source == "file"
-        else dict(row)
-        for row in review.state.searches
-    )
-    return as_csv(SEARCHES, rows)
+
+    def columns(row: SearchRow) -> Row:
+        is_file = row.source == "file"
+        search = {**dict(review.protocol.search_of(row.origin)), "source": row.origin} if is_file else {}
+        return {**dict(row), **search, "kind": review.state.kind_of(row)}
+
+    return as_csv(SEARCHES, map(columns, review.state.searches))
+
+
+def flow_csv(flow: Flow) -> bytes:
+    """Write the numbers of the flow, those of each search and of each criterion beside their sums."""
+    sums = flow.model_dump(exclude={"identified", "kinds", "identified_by_kind", "excluded_because"})
+    rows: list[Row] = []
+    for kind, total in flow.identified_by_kind.items():
+        rows.append({"step": "identified", "kind": kind, "records": total})
+        searches = flow.identified_of(kind).items()
+        rows += ({"step": "identified", "kind": kind, "about": name, "records": n} for name, n in searches)
+    rows += ({"step": step, "records": count} for step, count in sums.items())
+    reasons = flow.excluded_because.items()
+    rows += ({"step": "excluded_full_texts", "about": name, "records": n} for name, n in reasons)
+    return as_csv(("step", "kind", "about", "records"), rows)
 
 
 def final_states(review: PublishedReview) -> list[State | Literal["not_retrieved"]]:

@@ -11,7 +11,7 @@ from activities.contracts.errors import DeterminatorError, Refused
 from activities.contracts.evidence import FULL_TEXT_FROM, Evidence
 from activities.documents.encodings import decode
 from activities.documents.text import HEAD_CHARS, Unreadable, has_title
-from activities.review.protocol import Columns
+from activities.review.protocol import MEDLINE, PUBMED_XML, Columns
 from activities.review.records import UnreadableRecords
 from activities.sources.library.files import documents_of, list_folder
 from activities.sources.library.reading import entries_of
@@ -20,8 +20,6 @@ from activities.sources.pubmed import RECORDS
 from activities.sources.pubmed import read_record as read_pubmed_record
 from activities.sources.records import by_title
 
-PUBMED_XML = ".xml"
-MEDLINE = ".nbib"
 ENDINGS = (".ris", MEDLINE, ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)
 MEDLINE_TAGS = {
     "TI": "title",

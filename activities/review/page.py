@@ -4,6 +4,7 @@ import json
 from collections import Counter
 from collections.abc import Iterator
 
+from activities.contracts.evidence import SearchKind
 from activities.messages import N_, _, day, decimals, in_its_language, join_names, number, percent
 from activities.report.formats import figures, render_document
 from activities.report.formats.blocks import Block, Chapter, Document, Run, Text, bullets, table
@@ -27,6 +28,11 @@ STAGES: dict[str, str] = {
     "full_texts": N_("full texts"),
     "extraction": N_("extraction"),
     "bias": N_("risk of bias"),
+}
+SEARCH_KINDS: dict[SearchKind, str] = {
+    "database": N_("Databases"),
+    "register": N_("Registers"),
+    "other": N_("Other methods"),
 }
 PARTS: dict[str, str] = {
     "screener": N_("screener"),
@@ -183,14 +189,17 @@ def flow_boxes(review: PublishedReview) -> tuple[FlowBox, ...]:
         for rule in review.protocol.criteria
     }
     names = {row.origin: _searched(row, review.protocol) for row in review.state.searches}
-    identified = Counter[str]()
-    for origin, count in flow.identified.items():
-        identified[names.get(origin, origin)] += count
+    identified: list[tuple[str, int]] = []
+    for kind, total in flow.identified_by_kind.items():
+        counts = Counter[str]()
+        for origin, count in flow.identified_of(kind).items():
+            counts[names.get(origin, origin)] += count
+        identified += [(_(SEARCH_KINDS[kind]), total), *((f"\u2013 {name}", n) for name, n in counts.items())]
     reasons = ((criteria.get(name, _(name)), count) for name, count in flow.excluded_because.items())
     excluded, undecided = _("Excluded"), _("Undecided")
     return (
         FlowBox(
-            ((_("Identified"), flow.identified_count), *rows(*identified.items())),
+            ((_("Identified"), flow.identified_count), *rows(*identified)),
             rows((_("Duplicates removed"), flow.duplicates)),
         ),
         FlowBox(

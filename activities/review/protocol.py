@@ -21,7 +21,7 @@ from activities.configuration.declaration import nearest
 from activities.configuration.wording import in_words, keys_of
 from activities.contracts.effects import Measure
 from activities.contracts.errors import DeterminatorError
-from activities.contracts.evidence import Frozen
+from activities.contracts.evidence import Frozen, SearchKind
 from activities.messages import N_, _, code_of
 from activities.text.language import language_of_question
 
@@ -96,9 +96,13 @@ class FileSearch(Frozen):
     """The whole strategy, with its limits, as it was run."""
     date: str = Field(default="", pattern=r"^(\d{4}-\d{2}-\d{2})?$")
     """ISO date on which it was run."""
+    kind: SearchKind | Literal[""] = ""
+    """Empty: a database where one is named or the file is in a format of PubMed's, else another method."""
 
 
 NOT_STATED = FileSearch()
+PUBMED_XML, MEDLINE = OF_PUBMED = (".xml", ".nbib")
+"""Endings of files that only PubMed writes."""
 
 
 class Screener(Frozen):
@@ -228,6 +232,12 @@ class Protocol(Frozen):
     def search_of(self, origin: str) -> FileSearch:
         """Return how the records of a file were searched; empty for what the protocol does not say."""
         return next((row for name, row in self.searched.items() if PurePath(name).name == origin), NOT_STATED)
+
+    def kind_of(self, origin: str) -> SearchKind:
+        """Say whether a file came from a database, a register or another method."""
+        search = self.search_of(origin)
+        is_of_database = search.database or PurePath(origin).suffix.casefold() in OF_PUBMED
+        return search.kind or ("database" if is_of_database else "other")
 
     def criterion(self, name: str) -> Criterion | None:
         return next((rule for rule in self.criteria if rule.id == name), None)

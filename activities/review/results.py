@@ -1,6 +1,10 @@
 """The numbers that a review publishes: how well its screeners decide, and the flow of its records."""
 
-from activities.contracts.evidence import Frozen
+from typing import get_args
+
+from pydantic import Field, computed_field
+
+from activities.contracts.evidence import Frozen, SearchKind
 from activities.review.decisions import ScreenedStage
 
 
@@ -44,6 +48,8 @@ class Flow(Frozen):
 
     identified: dict[str, int]
     """Search or file -> records."""
+    kinds: dict[str, SearchKind] = Field(default_factory=dict)
+    """Search or file -> whether it is of a database, a register or another method."""
     duplicates: int
     screened: int
     excluded: int
@@ -66,6 +72,16 @@ class Flow(Frozen):
     @property
     def identified_count(self) -> int:
         return sum(self.identified.values())
+
+    @computed_field  # type: ignore[prop-decorator]
+    @property
+    def identified_by_kind(self) -> dict[SearchKind, int]:
+        """Count the records of databases, of registers and of other methods."""
+        return {kind: sum(self.identified_of(kind).values()) for kind in get_args(SearchKind)}
+
+    def identified_of(self, kind: SearchKind) -> dict[str, int]:
+        """Return the searches and files of a kind with their records."""
+        return {name: n for name, n in self.identified.items() if self.kinds.get(name, "database") == kind}
 
     @property
     def excluded_full_texts(self) -> int:

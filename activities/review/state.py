@@ -8,7 +8,15 @@ from typing import Literal, NamedTuple
 
 from pydantic import ConfigDict, Field
 
-from activities.contracts.evidence import Compact, EvidenceRef, Frozen, ModelChoice, Price, Usage
+from activities.contracts.evidence import (
+    Compact,
+    EvidenceRef,
+    Frozen,
+    ModelChoice,
+    Price,
+    SearchKind,
+    Usage,
+)
 from activities.review.bias import ASSESSED
 from activities.review.decisions import (
     LETTERS,
@@ -132,6 +140,8 @@ class SearchRow(Frozen):
     """Of these, works that no earlier search had."""
     set_aside: int = 0
     detail: str = ""
+    kind: SearchKind = "database"
+    """Of a source; that of a file stands in the protocol."""
 
 
 class ToolUse(Frozen):
@@ -211,6 +221,8 @@ class ReviewState(MutableState):
     models: dict[str, ModelChoice] = Field(default_factory=dict)
     """By screener."""
     queues: dict[str, str | None] = Field(default_factory=dict)
+    kinds: dict[str, SearchKind] = Field(default_factory=dict)
+    """Source -> whether it is a database, a register or neither."""
     prices: dict[str, Price | None] = Field(default_factory=dict)
     unpaywall: bool = False
     counted: dict[str, int] = Field(default_factory=dict)
@@ -272,6 +284,9 @@ class ReviewState(MutableState):
 
     def marks(self, stage: ScreenedStage) -> Marks:
         return self.titles if stage == "titles" else self.full_texts
+
+    def kind_of(self, row: SearchRow) -> SearchKind:
+        return self.protocol.kind_of(row.origin) if row.source == "file" else row.kind
 
     def mark(self, stage: ScreenedStage, marks: Marks) -> None:
         if stage == "titles":

@@ -27,6 +27,7 @@ COMMENTS = """
 # database = "Embase (Ovid)"
 # query = "..."
 # date = "2026-11-02"
+# kind = "database"                 # or register, or other: citation searching, hand searching
 
 # [columns]                         # where a table has other headings
 # title = "Titel"

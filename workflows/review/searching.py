@@ -100,7 +100,8 @@ class Searching:
     async def _ask(self, query: SourceQuery, limit: int) -> tuple[SearchRow, AddRecords | None]:
         """Return a search as a row, however it ends, and what it gave."""
         at = self.pace.timestamp()
-        row = SearchRow(origin=origin_of(query), source=query.source, query=query.query, at=at)
+        kind = self.pace.state.kinds.get(query.source, "database")
+        row = SearchRow(origin=origin_of(query), source=query.source, query=query.query, at=at, kind=kind)
         task = SearchTask(
             run_id=self.pace.id,
             source=query.source,

@@ -103,6 +103,7 @@ class SystematicReview(ReviewMessages):
         state.prices = {**offer.prices}
         state.unpaywall = offer.unpaywall
         state.queues = {source.info.name: source.info.queue for source in offer.sources}
+        state.kinds = {source.info.name: source.info.kind for source in offer.sources}
 
     async def _approve_protocol(self) -> None:
         """Say what the searches would find and what it would cost, and wait for a person."""

@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import zipfile
 from dataclasses import replace
 from functools import cache
@@ -31,6 +32,7 @@ from activities.review.protocol import Amendment, FileSearch, Protocol, Screener
 from activities.review.records import Records
 from activities.review.results import Flow, ReviewReport, ScreenerAccuracy, Share, Validation
 from activities.review.state import Course, ReviewState, SearchRow, ToolUse
+from activities.sources.names import info_of
 from activities.sources.records import by_title
 from tests.activities.report.test_languages import fixed_texts
 from tests.activities.review.studies import PROTOCOL, TRIAL
@@ -402,7 +404,47 @@ def test_the_flow_names_sources_and_not_their_queries() -> None:
     state = STATE.replace(searches=[*STATE.searches, again])
     counts = FLOW.replace(identified={**FLOW.identified, "pubmed: drug": 5})
     first = flow_boxes(published(state=state, report=REPORT.replace(flow=counts)))[0]
-    assert first.rows == (("Identified", 105), ("PubMed", 65), ("embase.ris", 40))
+    assert first.rows == (
+        *(("Identified", 105), ("Databases", 105), ("\u2013 PubMed", 65), ("\u2013 embase.ris", 40)),
+    )
+
+
+def test_the_flow_tells_databases_registers_and_other_methods_apart() -> None:
+    rows = [
+        *STATE.searches,
+        SearchRow(origin="clinicaltrials: drug", source="clinicaltrials", query="drug", kind="register"),
+        *(SearchRow(origin=name, source="file") for name in ("embase.ris", "cited.csv", "pubmed.nbib")),
+    ]
+    searched = {"embase.ris": FileSearch(database="Embase"), "cited.csv": FileSearch(query="hand search")}
+    protocol = STATE.protocol.replace(records=("embase.ris", "cited.csv", "pubmed.nbib"), searched=searched)
+    state = STATE.replace(searches=rows, protocol=protocol)
+    numbers = dict(zip((row.origin for row in rows), (60, 5, 40, 3, 2), strict=True))
+    counted = flow(Records(by_origin=numbers), state)
+    assert counted.identified_by_kind == {"database": 102, "register": 5, "other": 3}
+    review = published(state=state, report=REPORT.replace(flow=counted))
+    assert flow_boxes(review)[0].rows == (
+        ("Identified", 110),
+        *(("Databases", 102), ("\u2013 PubMed", 60), ("\u2013 Embase", 40), ("\u2013 pubmed.nbib", 2)),
+        *(("Registers", 5), ("\u2013 ClinicalTrials.gov", 5), ("Other methods", 3), ("\u2013 cited.csv", 3)),
+    )
+    text = page(state=state, report=review.report).decode()
+    assert "Other methods | 3 |" in text
+    assert json.loads(render(review, "json", "1"))["flow"]["identified_by_kind"]["register"] == 5
+    files = {
+        name: [*csv.DictReader(io.StringIO(data.decode()))]
+        for name, data in export_files(review, []).items()
+        if name in ("flow.csv", "searches.csv")
+    }
+    identified = [row for row in files["flow.csv"] if row["step"] == "identified"]
+    assert sum(int(row["records"]) for row in identified if not row["about"]) == 110
+    assert sum(int(row["records"]) for row in identified if row["about"]) == 110
+    assert [row["kind"] for row in files["searches.csv"]] == [
+        *("database", "register", "database", "other", "database")
+    ]
+    assert info_of("clinicaltrials").kind == "register"
+    assert info_of("pubmed").kind == "database"
+    by_hand = protocol.replace(searched={"embase.ris": FileSearch(database="Embase", kind="register")})
+    assert by_hand.kind_of("embase.ris") == "register"
 
 
 def test_a_file_of_records_is_searched_as_the_protocol_says_or_the_report_says_that_it_does_not() -> None:
