@@ -150,7 +150,7 @@ def _bottom_line(report: Report) -> str:
     if report.answer:
         numbers = numbers_of(report.references)
         parts = (
-            f"{chr(10) if claim.begins else ' '}{_item_mark(claim)}{plain_text(claim, numbers)}"
+            ("\n" if claim.begins or claim.is_row else " ") + _item_mark(claim) + plain_text(claim, numbers)
             for claim in report.answer
         )
         return "".join(parts).strip()

@@ -2,9 +2,9 @@
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rich.console import Console
-from rich.padding import Padding
+from rich.console import Console, RenderableType
 from rich.style import Style
 from rich.table import Table
 from rich.text import Text
@@ -19,7 +19,10 @@ from activities.report.formats.words import sureness, unreached
 from activities.report.schema import Reference, Report
 from client.listing import shortest_name
 from client.reports.answer import UNREADABLE, answer_of, claims_of, with_references
-from client.terminal import plain, to_stdout
+from client.terminal import harmless, plain, to_stdout
+
+if TYPE_CHECKING:
+    from rich.markdown import Markdown
 
 WIDTH = 100
 """Columns at most: longer lines are hard to read."""
@@ -36,20 +39,23 @@ def show_answer(report: Report, path: Path | None) -> None:
 
 
 @in_its_language
-def answer_parts(report: Report, path: Path | None, *, bullets: bool = True) -> list[Text | Table | Padding]:
+def answer_parts(report: Report, path: Path | None, *, bullets: bool = True) -> list[RenderableType]:
     """Make the parts of what a terminal shows of an answer, in the language of its report.
 
-    `bullets`: lists in a column beside their bullets, for lines that are broken.
+    `bullets`: lists in a column beside their bullets and a written answer in its styles, for a terminal.
     """
     answer, name = answer_of(report), shortest_name(report.run_id)
-    parts: list[Text | Table | Padding] = []
+    parts: list[RenderableType] = []
     if answer.sample_only:
         parts.append(Text(plain(answer.sample_only), style="bold yellow"))
     if answer.absent:
         parts.append(Text(plain(answer.absent)))
     lead = "" if report.written_by == "extractive" else f"{_('Answer')}: "
     first, *rest = answer.first
-    parts.append(Text(f"{lead}{plain(first)}", style="bold"))
+    if bullets and answer.is_written:
+        parts += [Text(lead.strip(), style="bold"), _markdown(report.executive_summary)]
+    else:
+        parts.append(Text("\n".join(map(plain, f"{lead}{first}".splitlines())), style="bold"))
     parts += [Text(plain(line)) for line in rest]
     claims = claims_of(report)[: len(report.answer) or FIRST_CLAIMS]
     if not report.answer:
@@ -92,7 +98,7 @@ def work_line(work: Reference) -> str:
     return f"[{work.number}] {work.title}{f' ({facts})' if facts else ''}"
 
 
-def _items(lines: Sequence[str], bullets: bool) -> list[Text | Table | Padding]:
+def _items(lines: Sequence[str], bullets: bool) -> list[RenderableType]:
     if not bullets:
         return [Text(f"- {plain(text)}") for text in lines]
     table = Table.grid(padding=(0, 1))
@@ -103,9 +109,13 @@ def _items(lines: Sequence[str], bullets: bool) -> list[Text | Table | Padding]:
 
 def render_markdown(markdown: str, width: int) -> str:
     """Style a report in Markdown for a pager."""
-    from rich.markdown import Markdown
-
     console = Console(width=min(width, WIDTH), force_terminal=True, color_system="standard")
     with console.capture() as capture:
-        console.print(Markdown(markdown))
+        console.print(_markdown(markdown))
     return capture.get()
+
+
+def _markdown(text: str) -> "Markdown":
+    from rich.markdown import Markdown
+
+    return Markdown(harmless(text))

@@ -5,10 +5,12 @@ from types import SimpleNamespace
 from typing import Any
 
 import pytest
+from rich.console import Console
 from rich.text import Text
 
-from activities.contracts.evidence import Identifiers, Statement
+from activities.contracts.evidence import Emphasis, Identifiers, Statement
 from activities.report.assemble import build_report
+from activities.report.formats.prose import summary_text
 from activities.report.parts import leaves_open
 from activities.report.schema import Report
 from activities.settings import Settings
@@ -37,6 +39,25 @@ def test_a_model_ends_with_its_answer_two_limits_and_what_to_do_next() -> None:
     assert lines[-1].startswith("Next: ")
     assert [line[:4] for line in lines if line.startswith("[")] == ["[1] ", "[2] ", "[3] "], "the works cited"
     assert len(lines) == len(set(lines)) <= 12
+
+
+def test_a_terminal_shows_an_answer_in_the_paragraphs_lists_and_styles_of_its_writer() -> None:
+    """A pipe shows it as plain lines."""
+    report = build_report(STEP, WORKS)
+    first = report.answer[0].replace(support=(), kind="inference", text="Choose neither of them.")
+    stressed = first.replace(emphasis=(Emphasis(words="neither", at=7, style="strong"),))
+    items = (first.replace(text=f"Point {n}.", item=True, begins=True, number=n) for n in (1, 2))
+    report = report.replace(answer=(stressed, *items))
+    report = report.replace(executive_summary=summary_text(report))
+    assert screen(report)[0].splitlines() == ["Answer: Choose neither of them.", "1. Point 1.", "2. Point 2."]
+    console = Console(width=60, force_terminal=True, color_system="standard")
+    with console.capture() as capture:
+        console.print(*answer_parts(report, None))
+    assert "Choose \x1b[1mneither\x1b[0m of them." in capture.get()
+    assert [line.split("m")[-1].strip() for line in capture.get().splitlines() if "Point" in line] == [
+        "Point 1.",
+        "Point 2.",
+    ]
 
 
 def test_the_frame_of_an_answer_is_in_the_language_of_its_report() -> None:
