@@ -144,17 +144,26 @@ class _Page:
         explains = has_answer and any(claim.kind == "background" for claim in report.answer)
         answer += note if explains else ()
         body = [Chapter("answer", title, tuple(answer), "answer"), *self._body()]
-        rests = Chapter("rests", _(RESTS), tuple(self._rests()), "folded")
+        # no sign in a text on papers of the user's own leads to a reference
+        has_signs = not self.quotes.are_papers(reference.number for reference in report.references)
+        if not (explains or has_signs):
+            last = max(place for place, chapter in enumerate(body) if chapter.blocks or not place)
+            body[last] = replace(body[last], blocks=(*body[last].blocks, *note))
         body += self._checked()
-        quoting = (*body, rests)
+        rests = tuple(self._rests())
+        quoting = (*body, Chapter("rests", _(RESTS), rests))
         numbers = {quote.number for quote in quotes_in(quoting)} if report.length == "brief" else None
-        reference_blocks: tuple[Block, ...] = (*refs.blocks(report, numbers),)
-        reference_blocks += () if explains else note
+        references = tuple(refs.blocks(report, numbers))
+        if has_signs:
+            note = () if explains else note
+            sources = [Chapter("references", _("References"), (*references, *note))]
+            sources.append(Chapter("rests", _(RESTS), rests, "folded"))
+        else:
+            sources = [Chapter("references", _(RESTS), (*references, *rests), "folded")]
         kind: ChapterKind = "folded" if report.length == "full" else "screen"
         chapters = (
             *body,
-            Chapter("references", _("References"), reference_blocks),
-            rests,
+            *sources,
             Chapter("calculations", _(CALCULATIONS), tuple(bullets(self.calculations)), "folded"),
             Chapter("quotes", _(QUOTES), tuple(self._quotes(quoting)), "folded"),
             Chapter("made", _("How this report was made"), tuple(self._made()), kind),
