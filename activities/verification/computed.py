@@ -304,13 +304,18 @@ class Computations:
     def _by_chance(self, result: Result, number: Number, text: str, works: Sequence[str]) -> tuple[int, ...]:
         """Rank a result by how likely it is the number by chance, the least likely first.
 
-        It is a percentage without a hundred, of numbers of other works, rounded, or that of another text."""
+        It is a percentage without a hundred, of numbers of other works or that the text has not, rounded, or
+        that of another text."""
         is_share = number.percent is not True or "100" in result.of.text
-        operands = (operand.text for operand in result.of.operands.values() if isinstance(operand, Number))
+        of, constants = result.of, result.of.constants
+        operands = [
+            o.text for name, o in of.operands.items() if isinstance(o, Number) and not constants[name]
+        ]
         foreign = sum(any(missing_numbers(shown, works)) for shown in operands)
+        apart = sum(any(missing_numbers(shown, [text])) for shown in operands)
         is_rounded = number.values.isdisjoint(map(abs, result.values))
         first = self._texts.get(result.of.text, text)
-        return not is_share, foreign, is_rounded, first not in text and text not in first
+        return not is_share, foreign, apart, is_rounded, first not in text and text not in first
 
     def unfilled(self, text: str) -> str:
         """Return the computation of a place that was not filled, since it gives nothing; else empty."""

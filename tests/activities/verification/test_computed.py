@@ -443,6 +443,16 @@ def test_code_fills_in_a_figure_that_a_text_leaves_to_it(
         assert not computations.of(made, GROUPS).missing
 
 
+def test_a_number_follows_from_the_figures_beside_it_before_others_of_the_same_work() -> None:
+    works = ("Control was 60.2% and 56.5%; 5% and 32% had a stent.",)
+    shown = ["100 / (32 - 5)", "60.2 - 56.5"]
+    for text, row in (
+        ("The gap falls to 3.7 points (60.2 v 56.5).", "60.2 - 56.5 = 3.7"),
+        ("One stent was spared for 3.7 (32 v 5).", "100 / (32 - 5) = 3.7"),
+    ):
+        assert computed_from(text, shown, works, works).rows == (row,)
+
+
 def test_a_percentage_follows_from_a_share_before_a_quotient_that_gives_it_by_chance() -> None:
     works = ("40 people were randomised; 4 of 20 dropped out.",)
     made = computed_from("It was 20%.", ["40 / 2", "4 * 100 / 20"], works, works)
