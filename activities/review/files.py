@@ -19,6 +19,7 @@ from activities.sources.library.records import TEXTS, TITLES, SetAside, read_rec
 from activities.sources.pubmed import RECORDS
 from activities.sources.pubmed import read_record as read_pubmed_record
 from activities.sources.records import by_title
+from activities.text.person_names import read_name
 
 ENDINGS = (".ris", MEDLINE, ".bib", ".csv", ".tsv", ".json", ".jsonl", PUBMED_XML)
 MEDLINE_TAGS = {
@@ -26,6 +27,7 @@ MEDLINE_TAGS = {
     "BTI": "title",
     "AB": "abstract",
     "FAU": "authors",
+    "CN": "authors",
     "DP": "year",
     "JT": "journal",
     "PMID": "pmid",
@@ -91,6 +93,7 @@ def _medline_rows(text: str) -> Iterator[JsonValue]:
             elif tag == "SI" and value.startswith("ClinicalTrials.gov/"):
                 row.setdefault("nct", []).append(value.partition("/")[2])
         lists = ("authors", "mesh", "publication_types")
+        row["authors"] = [*map(read_name, map(str, row.get("authors", ())))]
         yield {name: values if name in lists else values[0] for name, values in row.items()}
 
 

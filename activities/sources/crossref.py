@@ -29,6 +29,7 @@ from activities.sources.records import (
     read_records,
     read_shape,
 )
+from activities.text.person_names import person_name
 
 NAME = "crossref"
 TITLE = "Crossref"
@@ -104,7 +105,7 @@ def read_work(item: JsonValue) -> Evidence:
         NAME,
         title=plain(work.text("/title/0")),
         text="\n".join(lines(work.text("/abstract"))),
-        authors=(name or f"{whole_name} {family}".strip() for name, whole_name, family in people),
+        authors=(name or person_name(family, given) for name, given, family in people),
         year=work.number("/issued/date-parts/0/0"),
         venue=work.text("/container-title/0") or work.text("/publisher"),
         identifiers=identifiers_of(doi=doi),

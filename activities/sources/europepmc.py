@@ -28,6 +28,7 @@ from activities.sources.records import (
     read_records,
     read_shape,
 )
+from activities.text.person_names import person_name
 
 BASE_URL = "https://www.ebi.ac.uk/europepmc/webservices/rest"
 NAME = "europepmc"
@@ -127,7 +128,7 @@ def read_result(item: JsonValue) -> Evidence:
 def _name(author: Json) -> str:
     """Return `Given Family`, a group by its name."""
     first_name = author.text("/firstName") or author.text("/initials")
-    person = f"{first_name} {author.text('/lastName')}".strip()
+    person = person_name(author.text("/lastName"), first_name)
     return person or author.text("/collectiveName") or author.text("/fullName")
 
 

@@ -22,6 +22,7 @@ from activities.sources.http.reading import XmlReader
 from activities.sources.ncbi import MAX_IDS, Eutils, read_tree
 from activities.sources.publication import year_of
 from activities.sources.records import new_record, read_records
+from activities.text.person_names import person_name
 
 RECORDS = ("PubmedArticle", "PubmedBookArticle")
 _LINKS = {"related": "pubmed_pubmed", "citedby": "pubmed_pubmed_citedin", "references": "pubmed_pubmed_refs"}
@@ -135,7 +136,7 @@ def _authors(article: etree._Element) -> tuple[str, ...]:
         for author in group.iterfind("Author"):
             forename = text_of(author.find("ForeName")) or text_of(author.find("Initials"))
             family = text_of(author.find("LastName"))
-            name = f"{forename} {family}".strip() or text_of(author.find("CollectiveName"))
+            name = person_name(family, forename) or text_of(author.find("CollectiveName"))
             if name:
                 names.append(name)
     return tuple(names)

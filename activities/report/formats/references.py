@@ -25,6 +25,7 @@ from activities.report.formats.text import (
 )
 from activities.report.schema import Reference, Report
 from activities.report.strength import KIND_NAMES, TYPE_NAMES, UNSPECIFIC
+from activities.text.person_names import MAX_INITIALS, is_cjk, is_initials
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",
@@ -204,14 +205,22 @@ def badges(reference: Reference, terms: Words) -> list[str]:
 
 
 def family_first(name: str) -> str:
-    """`Doe JA` and `Jane A. Doe` as `Doe, J. A.` and `Doe, Jane A.`; groups and what has a comma stay."""
+    """`Doe JA` and `Jane A. Doe` as `Doe, J. A.` and `Doe, Jane A.`.
+
+    Groups stay, and what has a comma or is in Chinese, Japanese or Korean script.
+    """
     name = clean(name)
     family, _, forename = name.rpartition(" ")
-    if "," in name or not family:
+    if "," in name or not family or is_cjk(name):
         return name
-    if re.fullmatch(r"[A-Z]{1,3}", forename):
-        return f"{family}, {' '.join(f'{letter}.' for letter in forename)}"
-    if len(name.split()) <= 4 and not _GROUP.search(name):
+    words = name.split()
+    for place in range(1, len(words)):
+        if is_initials(initials := " ".join(words[place:])):
+            given = initials if "." in initials else " ".join(f"{c}." for c in initials if c.isalpha())
+            return f"{' '.join(words[:place])}, {given}"
+    if len(words[0]) > MAX_INITIALS and words[0].isupper() and not forename.isupper():
+        return f"{words[0]}, {' '.join(words[1:])}"  # `NAGY János`, where the family stands first
+    if len(words) <= 4 and not _GROUP.search(name):
         return f"{forename}, {family}"
     return name
 

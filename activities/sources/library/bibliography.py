@@ -16,6 +16,7 @@ from activities.documents.latex import latex_text
 from activities.documents.markup import plain
 from activities.documents.text import behind_extra
 from activities.sources.library.records import SetAside
+from activities.text.person_names import person_name, read_name
 
 if TYPE_CHECKING:
     from bibtexparser.model import Block, Entry
@@ -110,7 +111,10 @@ def _people(field: str) -> Iterator[str]:
         except InvalidNameError:
             yield latex_text(name)
             continue
-        yield " ".join(filter(None, map(latex_text, (*parts.first, *parts.von, *parts.last, *parts.jr))))
+        rows = (*parts.von, *parts.last), parts.first, parts.jr
+        family, given, suffix = (" ".join(map(latex_text, words)).strip() for words in rows)
+        # without a comma a name stands in the order of its script
+        yield person_name(family, given, suffix) if "," in name else latex_text(name)
 
 
 def ris_records(text: str, name: str) -> Iterator[JsonValue | SetAside]:
@@ -150,7 +154,7 @@ def _ris_record(fields: Sequence[tuple[str, str]]) -> JsonValue:
         "abstract": "\n\n".join(
             plain(part) for text in dict.fromkeys(abstracts) for part in text.split("\n\n")
         ),
-        "authors": [_person(value) for tag, value in fields if tag in ("AU", "A1") and value],
+        "authors": [read_name(plain(value)) for tag, value in fields if tag in ("AU", "A1") and value],
         "year": first("PY", "Y1", "DA"),
         "venue": plain(first("JF", "T2", "JO", "JA", "J1", "J2", "PB")),
         "doi": first("DO"),
@@ -180,9 +184,3 @@ def _files(field: str) -> Iterator[str]:
         path = pieces[1] if len(pieces) >= 3 else pieces[0]
         if path := re.sub(r"\\([;:\\{}_])", r"\1", path).strip():
             yield path
-
-
-def _person(name: str) -> str:
-    """`Family, Given` -> `Given Family`; `Family, Given, Jr.` -> `Given Family Jr.`."""
-    family, *rest = [part.strip() for part in plain(name).split(",")]
-    return " ".join(filter(None, (rest[0] if rest else "", family, *rest[1:])))

@@ -28,6 +28,7 @@ from activities.sources.publication import (
     stated_type,
     year_of,
 )
+from activities.text.person_names import person_name, read_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,7 +202,7 @@ def _authors(record: Record) -> tuple[str, ...]:
         if isinstance(value, str):
             if _NOTHING.fullmatch(value):
                 continue
-            return tuple(part.strip() for part in re.split(r";|\band\b", value) if part.strip())
+            return tuple(read_names(value))
         if isinstance(value, list):
             return tuple(person for item in value if (person := _person(item)))
     return ()
@@ -213,8 +214,8 @@ def _person(value: JsonValue) -> str:
     if not isinstance(value, dict):
         return ""
     full_name = _string(value, "name", "full_name", "literal")
-    parts = (_string(value, "given", "first", "first_name"), _string(value, "family", "last", "last_name"))
-    return full_name or " ".join(part for part in parts if part)
+    family, given = _string(value, "family", "last", "last_name"), ("given", "first", "first_name")
+    return full_name or person_name(family, _string(value, *given))
 
 
 def _year(record: Record) -> int | None:

@@ -158,7 +158,7 @@ def test_a_pubmed_export_for_citation_managers_is_read_with_its_wrapped_lines(tm
     ids = first.identifiers
     assert (ids.pmid, ids.doi, ids.nct) == ("90000001", "10.9999/honey.1", "NCT01234567")
     assert (first.authors, first.year, first.venue) == (
-        ("M\u00fcller, Karin", "Doe, Jane"),
+        ("Karin M\u00fcller", "Jane Doe"),
         2012,
         "Pediatrics",
     )
