@@ -10,6 +10,7 @@ from activities.messages import N_, _, decimals, join_names, number
 from activities.report.formats import figures
 from activities.report.formats.blocks import (
     Block,
+    Bullets,
     Cell,
     Chapter,
     Heading,
@@ -39,7 +40,7 @@ from activities.review.bias import (
     BiasAssessment,
 )
 from activities.review.extraction import AGREED, Value
-from activities.review.findings import ExcludedText, Findings, Study, Synthesis
+from activities.review.findings import ExcludedText, Findings, ListedWork, Synthesis
 from activities.review.protocol import Protocol
 
 EFFECT = N_("Effect (95% interval)")
@@ -112,7 +113,7 @@ def references(findings: Findings) -> Iterator[Block]:
         yield References(tuple(listed_work(study, _warnings(study)) for study in findings.studies))
 
 
-def _warnings(study: Study) -> list[str]:
+def _warnings(study: ListedWork) -> list[str]:
     return [_(STANDINGS[study.standing])] if study.standing in WARNING_STANDINGS else []
 
 
@@ -319,15 +320,20 @@ def _full_texts(findings: Findings) -> Iterator[Block]:
         yield Heading(_("Excluded"))
         cells = [
             (
-                *(cell(text.title), cell(ground_of(text.criterion, is_unmet=text.is_unmet))),
+                *(_citation(text), cell(ground_of(text.criterion, is_unmet=text.is_unmet))),
                 _quoting_cell(_why(text), text.support, findings),
             )
             for text in findings.excluded
         ]
-        yield Table(*trim((_("Study"), _("Criterion"), _("Why")), cells))
+        yield Table(*trim((_("Report"), _("Criterion"), _("Why")), cells))
     if findings.not_retrieved:
         yield Heading(_("Not retrieved"))
-        yield from bullets(findings.not_retrieved)
+        yield Bullets(tuple(_citation(work).parts for work in findings.not_retrieved))
+
+
+def _citation(work: ListedWork) -> Cell:
+    """Cite a report with its authors, year, journal and identifiers."""
+    return Cell(listed_work(work, _warnings(work)).parts)
 
 
 def checklist(

@@ -7,7 +7,7 @@ shown beside them and lowers nothing by itself, which is for people to weigh.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING, Self, get_args
 
 from activities.analysis import figures
 from activities.analysis.certainty import certainty_of
@@ -24,7 +24,7 @@ from activities.contracts.appraisal import (
 )
 from activities.contracts.effects import Arms, Effect, Interval, Measure, NotPooled, Pool
 from activities.contracts.errors import NotInstalled
-from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Standing, Support, Work, fields_of
+from activities.contracts.evidence import Evidence, Frozen, Standing, Support, Work, fields_of
 from activities.messages import _
 from activities.report.formats.references import family_first
 from activities.report.independence import studies as studies_of
@@ -49,17 +49,23 @@ if TYPE_CHECKING:
     from activities.review.archive import Archive
 
 
-class Study(Reference):
+class ListedWork(Reference):
+    """A report as it is cited; without a number, where it is no study of the review."""
+
+    number: int = 0
+
+    @classmethod
+    def of_work(cls, work: Evidence, **fields: object) -> Self:
+        values = fields_of(Work, work) | {"authors": work.authors, "venue": work.venue}
+        return cls.model_validate(values | fields)
+
+
+class Study(ListedWork):
     """An included work: a report of a study, which others may report as well (`study`)."""
 
     record: int
     letter: str = ""
     """`b` for the second of several with one name."""
-
-    @classmethod
-    def of(cls, number: int, record: int, work: Evidence, study: int) -> "Study":
-        fields = fields_of(Work, work) | {"authors": work.authors, "venue": work.venue}
-        return cls(number=number, record=record, study=study, **fields)
 
     @property
     def label(self) -> str:
@@ -82,8 +88,7 @@ def with_letters(studies: Sequence[Study]) -> list[Study]:
     ]
 
 
-class ExcludedText(Frozen):
-    title: str
+class ExcludedText(ListedWork):
     criterion: str
     """Its text; empty where none is named."""
     is_unmet: bool = False
@@ -110,8 +115,7 @@ class Synthesis(Frozen):
 class Findings(Frozen):
     studies: tuple[Study, ...] = ()
     excluded: tuple[ExcludedText, ...] = ()
-    not_retrieved: tuple[str, ...] = ()
-    """Titles."""
+    not_retrieved: tuple[ListedWork, ...] = ()
     fields: tuple[AskedField, ...] = ()
     rows: tuple[DecidedStudy, ...] = ()
     bias: tuple[BiasAssessment, ...] = ()
@@ -170,7 +174,7 @@ async def findings_of(
     study_numbers = studies_of([work.replace(text=work.text.partition("\n\n")[0]) for work in works])
     studies = with_letters(
         [
-            Study.of(place, number, work, study_numbers[work.evidence_id])
+            Study.of_work(work, number=place, record=number, study=study_numbers[work.evidence_id])
             for place, (number, work) in enumerate(zip(included, works, strict=True), 1)
         ]
     )
@@ -179,6 +183,8 @@ async def findings_of(
     rows = tuple(row[0] for row in settlements if row)
     excluded = [n for n in state.retrieved_records() if state.full_texts.state(n) == "excluded"]
     unretrieved = [n for n in state.sought_records() if state.got.get(n) == "not_retrieved"]
+    excluded_works = await archive.store.get_many([state.studies.texts[n] for n in excluded])
+    missing_works = await archive.store.get_many([records.records[n] for n in unretrieved])
     grounds = exclusions(state.decisions_in_force(log), [rule.id for rule in protocol.criteria])
     names = {study.evidence_id: study.label for study in studies}
     facts = {work.evidence_id: facts_of(work, None) for work in works}
@@ -186,8 +192,11 @@ async def findings_of(
     no_trials = {n for n, outcome in state.units("bias") if state.assessment(n, outcome) == NOT_A_TRIAL}
     return Findings(
         studies=tuple(studies),
-        excluded=tuple(_excluded_text(records.records[n], grounds.get(n), protocol) for n in excluded),
-        not_retrieved=tuple(records.records[n].title for n in unretrieved),
+        excluded=tuple(
+            _excluded_text(work, grounds.get(n), protocol)
+            for n, work in zip(excluded, excluded_works, strict=True)
+        ),
+        not_retrieved=tuple(map(ListedWork.of_work, missing_works)),
         fields=asked_fields(protocol),
         rows=rows,
         bias=bias,
@@ -199,16 +208,16 @@ async def findings_of(
     )
 
 
-def _excluded_text(ref: EvidenceRef, decision: Decision | None, protocol: Protocol) -> ExcludedText:
+def _excluded_text(work: Evidence, decision: Decision | None, protocol: Protocol) -> ExcludedText:
     """Say why a full text is excluded; nothing where the log does not tell."""
     rule = protocol.criterion(decision.criterion) if decision else None
     words = decision.words if decision else ()
-    return ExcludedText(
-        title=ref.title,
+    return ExcludedText.of_work(
+        work,
         criterion=rule.text if rule else "",
         is_unmet=rule is not None and rule.kind == "include",
         reason=decision.reason if decision else "",
-        support=tuple(Support(evidence_id=ref.evidence_id, quote=quote) for quote in words),
+        support=tuple(Support(evidence_id=work.evidence_id, quote=quote) for quote in words),
     )
 
 

@@ -134,7 +134,9 @@ def test_the_table_of_data_is_a_spreadsheet() -> None:
     first = by(dose="=20 mg", adults="400")
     chosen = Decision(record=1, stage="extraction", part="word", about="adults", value="first", by="person 1")
     study, _ = decided_study(FIELDS, first, by(dose="=20 mg"), {"adults": chosen})
-    extracted = findings().replace(fields=FIELDS, rows=(study,), studies=(Study.of(1, 1, TRIAL, study=1),))
+    extracted = findings().replace(
+        fields=FIELDS, rows=(study,), studies=(Study.of_work(TRIAL, number=1, record=1),)
+    )
     (row,) = csv.DictReader(io.StringIO(extraction_csv(extracted).decode("utf-8-sig")))
     assert (row["title"], row["dose"], row["dose: decided"]) == (TRIAL.title, "'=20 mg", "agreed")
     assert row["adults: decided"] == "person 1"

@@ -25,7 +25,7 @@ from activities.review.chapters import ITEMS, NOT_REPORTED, checklist, limitatio
 from activities.review.decisions import Decision, Marks
 from activities.review.export import decisions_csv, export_files, records_ris, without_names
 from activities.review.extraction import AGREED, DecidedStudy, DecidedValue, Value, asked_fields
-from activities.review.findings import ExcludedText, Findings, Study, synthesise, with_letters
+from activities.review.findings import ExcludedText, Findings, ListedWork, Study, synthesise, with_letters
 from activities.review.page import document, flow_boxes, render
 from activities.review.page import limitations as of_the_review
 from activities.review.protocol import Amendment, FileSearch, Protocol, Screener
@@ -53,6 +53,18 @@ FLOW = Flow(
     excluded_because={"E1": 3, "I2": 2},
     undecided=0,
     included=2,
+)
+
+
+RATS = Evidence(
+    evidence_id="pmid:9",
+    source="pubmed",
+    title="Rats",
+    text="",
+    authors=("Jane A. Doe", "\u738b\u5c0f\u660e"),
+    year=2019,
+    venue="Liver",
+    identifiers=Identifiers(pmid="9"),
 )
 
 
@@ -88,9 +100,9 @@ def findings() -> Findings:
     """What was found; pooled when it is first asked for, not whenever tests are collected."""
     return Findings(
         excluded=(
-            ExcludedText(title="Rats", criterion="Animals were studied.", reason="rats", support=(QUOTE,)),
+            ExcludedText.of_work(RATS, criterion="Animals were studied.", reason="rats", support=(QUOTE,)),
         ),
-        not_retrieved=("A lost paper",),
+        not_retrieved=(ListedWork.of_work(RATS.replace(title="A lost paper")),),
         studies=STUDIES,
         fields=asked_fields(PROTOCOL),
         rows=ROWS,
@@ -255,7 +267,7 @@ def test_a_title_names_a_systematic_review_in_its_language(title: str) -> None:
 
 def test_nothing_is_said_to_rest_on_a_quote_or_a_model_where_people_worked_alone() -> None:
     def written(*screeners: Screener, support: tuple[Support, ...], assessed: int) -> str:
-        excluded = (ExcludedText(title="Rats", criterion="Animals were studied.", support=support),)
+        excluded = (ExcludedText.of_work(RATS, criterion="Animals were studied.", support=support),)
         return page(
             state=STATE.replace(protocol=PROTOCOL.replace(screeners=screeners)),
             findings=findings().replace(excluded=excluded),
@@ -474,10 +486,15 @@ def test_the_risk_of_bias_is_exported_as_robvis_reads_it_with_each_ground() -> N
 
 
 def test_a_criterion_that_was_not_met_is_no_ground_as_it_stands() -> None:
-    excluded = ExcludedText(title="A cohort", criterion="People were allocated by chance.", is_unmet=True)
+    excluded = ExcludedText.of_work(
+        RATS.replace(title="A cohort"), criterion="People were allocated by chance.", is_unmet=True
+    )
     text = page(findings=findings().replace(excluded=(excluded, *findings().excluded))).decode()
-    assert "| A cohort | not met: People were allocated by chance. |" in text
-    assert "| Rats | Animals were studied. |" in text
+    authors = "Jane A. Doe, \u738b\u5c0f\u660e\u3002"
+    ground = "not met: People were allocated by chance."
+    assert f"| {authors} A cohort. Liver, 2019. PMID 9 | {ground} |" in text
+    assert f"| {authors} Rats. Liver, 2019. PMID 9 | Animals were studied. |" in text
+    assert "A lost paper" in text.split("Not retrieved")[1].split("##")[0]
     assert ("I2 not met: People were allocated by chance.", 2) in flow_boxes(published())[3].aside
     assert ("E1 Animals were studied.", 3) in flow_boxes(published())[3].aside
 
