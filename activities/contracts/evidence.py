@@ -500,6 +500,8 @@ class Sentence(Frozen):
     """It stands in an item of a list, which it begins where `begins` says so."""
     number: int = 0
     """The number of its item; 0 in a list without numbers."""
+    level: int = 0
+    """In how many other items its item lies."""
     support: tuple[Support, ...] = ()
     stands_by: StandsBy = "quote"
     marks: tuple[CiteMark, ...] = ()

@@ -299,8 +299,9 @@ class _Reader:
             if part.type == "list_item":
                 begins, item = True, int(part.info or 0)
             elif part.type == "inline" and part.token:
+                level = (part.level - node.level) // 2 - 1  # a list and an item are a step each
                 for row in self._sentences(part.token):
-                    claim = row.claim.replace(item=True, begins=begins, number=item)
+                    claim = row.claim.replace(item=True, begins=begins, number=item, level=level)
                     items.append(ProseRow(claim, row.unknown))
                     begins = False
         return items

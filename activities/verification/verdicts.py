@@ -27,7 +27,7 @@ long, was cut off or fell."""
 READ = frozenset({"not_supported", "not_carried", "not_confirmed"})
 """Codes of why a sentence does not stand that a second reader has read."""
 
-PLACE = ("id", "item", "number", "strong", "begins", "letter", "line")
+PLACE = ("id", "item", "number", "level", "strong", "begins", "letter", "line")
 """Fields of a sentence that say where it stands."""
 
 C = TypeVar("C", DraftClaim, EditedSentence)

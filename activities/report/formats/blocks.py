@@ -7,13 +7,13 @@ way and decides nothing else. All text is plain: a format escapes it.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from itertools import groupby, pairwise
+from itertools import groupby, pairwise, zip_longest
 from string import ascii_lowercase
 from typing import Literal, TypeAlias
 
 from activities.contracts.evidence import Emphasis, Grade, Stress
 from activities.messages import ENGLISH, _
-from activities.report.formats.text import clean, marker
+from activities.report.formats.text import INDENT, clean, marker
 
 Column: TypeAlias = Literal["number", "short", "middle", "long"]
 SHORT_CHARS, LONG_CHARS = 12, 40
@@ -210,6 +210,13 @@ class Bullets:
     items: tuple[Parts, ...]
     numbers: tuple[int, ...] = ()
     """The number of each item of an ordered list."""
+    below: tuple["Bullets | None", ...] = ()
+    """The list within each item, where any has one."""
+
+    @property
+    def rows(self) -> Iterator[tuple[int, Parts, "Bullets | None"]]:
+        """Yield number, words and list of each item."""
+        return zip_longest(self.numbers, self.items, self.below)
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,8 +330,9 @@ def _lines(block: Block) -> Iterator[str]:
         case Text():
             yield _plain(block.parts)
         case Bullets():
-            numbers = block.numbers or [0] * len(block.items)
-            yield from (f"{marker(n)} {_plain(item)}" for n, item in zip(numbers, block.items, strict=True))
+            for number, item, below in block.rows:
+                yield f"{marker(number)} {_plain(item)}"
+                yield from (f"{INDENT}{line}" for line in (_lines(below) if below else ()))
         case Table():
             rows = ([cell.text for cell in row] for row in block.rows)
             yield from map("\t".join, (block.head, *rows))

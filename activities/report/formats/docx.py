@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 CODE_FONT = "Courier New"
 FIGURE_CM = 9
 LETTER_CM = 1
+ITEM_CM = 0.63
+"""By what Word indents a list."""
 LINK_COLOUR = "0B5F59"
 TWIP = 635
 """Units of a length in the unit in which a table has its widths."""
@@ -63,11 +65,11 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
             case page.Text():
                 _line(word.add_paragraph(style=_STYLES.get(block.kind)), block.parts)
             case page.Bullets():
-                _bullets(word, block.items, block.numbers)
+                _bullets(word, block)
             case page.Fields():
                 for label, lines in block.fields:
                     word.add_paragraph().add_run(label).bold = True
-                    _bullets(word, lines)
+                    _bullets(word, page.Bullets(lines))
             case page.Table():
                 _table(word, block)
             case page.Figure():
@@ -84,14 +86,21 @@ def _write(word: "Document", blocks: Iterable[page.Block]) -> None:
                 count = len(word.paragraphs)
                 _write(word, block.blocks)
                 for paragraph in word.paragraphs[count:] if block.kind == "letter" else ():
-                    paragraph.paragraph_format.left_indent = Cm(LETTER_CM)
+                    form = paragraph.paragraph_format
+                    form.left_indent = Cm(LETTER_CM) + (form.left_indent or 0)
 
 
-def _bullets(word: "Document", items: Iterable[page.Parts], numbers: Sequence[int] = ()) -> None:
-    for place, parts in enumerate(items):
+def _bullets(word: "Document", block: page.Bullets, level: int = 0) -> None:
+    from docx.shared import Cm
+
+    for number, parts, below in block.rows:
         # Word numbers a list by itself, without the gap that a missing item leaves
-        number = f"{numbers[place]}. " if numbers else ""
-        _line(word.add_paragraph(number, style=None if number else "List Bullet"), parts)
+        paragraph = word.add_paragraph(f"{number}. " if number else "", None if number else "List Bullet")
+        if level:
+            paragraph.paragraph_format.left_indent = Cm(ITEM_CM * (level + (not number)))
+        _line(paragraph, parts)
+        if below:
+            _bullets(word, below, level + 1)
 
 
 def _line(paragraph: "Paragraph", parts: page.Parts) -> None:

@@ -9,6 +9,7 @@ from activities.messages import in_its_language
 from activities.report.formats import blocks as page
 from activities.report.formats.page import document
 from activities.report.formats.text import (
+    INDENT,
     escape_markdown,
     in_quotes,
     marker,
@@ -59,8 +60,7 @@ def as_markdown(block: page.Block) -> str:
         case page.Text():
             return _text(block)
         case page.Bullets():
-            numbers = block.numbers or [0] * len(block.items)
-            return "\n".join(f"{marker(n)} {_line(i)}" for n, i in zip(numbers, block.items, strict=True))
+            return "\n".join(_items(block))
         case page.Fields():
             return "\n".join(_field(label, lines) for label, lines in block.fields)
         case page.Table():
@@ -75,6 +75,12 @@ def as_markdown(block: page.Block) -> str:
         case page.Group():
             texts = map(as_markdown, block.blocks)
             return "\n\n".join((RULE, *texts, RULE) if block.kind == "letter" else texts)
+
+
+def _items(block: page.Bullets, indent: str = "") -> Iterator[str]:
+    for number, item, below in block.rows:
+        yield f"{indent}{marker(number)} {_line(item)}"
+        yield from _items(below, indent + INDENT) if below else ()
 
 
 def _text(text: page.Text) -> str:

@@ -328,10 +328,18 @@ class _Page:
         if shape == "table":
             return self._table(claims)
         if shape == "list":
-            groups = items(claims)
-            numbers = tuple(item[0].number for item in groups) if claims[0].number else ()
-            return Bullets(tuple(self._signed(item, ":") for item in groups), numbers)
+            return self._list(items(claims))
         return Text(self._signed(claims, "."), kind)
+
+    def _list(self, rows: Sequence[tuple[int, list[Claim]]], level: int = 0) -> Bullets:
+        """Show items with their levels, each with those within it."""
+        places = [place for place, row in enumerate(rows) if row[0] == level]
+        parts, numbers, below = list[Parts](), list[int](), list[Bullets | None]()
+        for start, end in pairwise([*places, len(rows)]):
+            parts.append(self._signed(rows[start][1], ":"))
+            numbers.append(rows[start][1][0].number)
+            below.append(self._list(rows[start + 1 : end], level + 1) if end > start + 1 else None)
+        return Bullets(tuple(parts), tuple(numbers) if any(numbers) else (), tuple(below))
 
     def _signed(self, claims: list[Claim], stop: str) -> Parts:
         """Show sentences with the signs of their works.

@@ -15,6 +15,7 @@ from activities.messages import N_, _, plural
 from activities.report.formats.blocks import CLOSING
 from activities.report.formats.statements import STATUSES, sentence
 from activities.report.formats.text import (
+    INDENT,
     clean,
     escape_markdown,
     in_quotes,
@@ -241,8 +242,9 @@ def _write(groups: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str, 
             yield pipe_table([*(head for head, _ in group[0].cells), ""], rows)
         elif shape == "list":
             yield "\n".join(
-                f"{marker(item[0].number)} {' '.join(claim_text(claim, numbers) for claim in item)}"
-                for item in items(group)
+                f"{INDENT * level}{marker(item[0].number)} "
+                + " ".join(claim_text(claim, numbers) for claim in item)
+                for level, item in items(group)
             )
         else:
             yield " ".join(claim_text(claim, numbers) for claim in group)
@@ -279,8 +281,9 @@ def shapes_within(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]
     """Part claims into paragraphs, items of a list and rows of a table, also those of a letter."""
     claims = tuple(claims)
     places = accumulate(claim.begins and not claim.item for claim in claims)
-    lists = (bool(claim.number) for claim in claims)
-    rows = zip(map(_head, claims), places, lists, claims, strict=True)
+    # an item within others belongs to the list of the outermost one
+    lists = accumulate(claims, lambda last, c: last if c.level else bool(c.number), initial=False)
+    rows = zip(map(_head, claims), places, [*lists][1:], claims, strict=True)
     for key, group in groupby(rows, itemgetter(0, 1, 2)):
         yield "text" if key[0] is None else "table" if key[0] else "list", [row[-1] for row in group]
 
@@ -290,10 +293,14 @@ def _head(claim: Claim) -> tuple[str, ...] | None:
     return tuple(head for head, _ in claim.cells) if claim.is_row else () if claim.item else None
 
 
-def items(claims: Iterable[Claim]) -> list[list[Claim]]:
-    groups: list[list[Claim]] = []
+def items(claims: Iterable[Claim]) -> list[tuple[int, list[Claim]]]:
+    """Return the items of a list with their levels, each at most one below the item before it."""
+    groups: list[tuple[int, list[Claim]]] = []
     for claim in claims:
-        groups.append([claim]) if claim.begins or not groups else groups[-1].append(claim)
+        if claim.begins or not groups:
+            groups.append((min(claim.level, groups[-1][0] + 1) if groups else 0, [claim]))
+        else:
+            groups[-1][1].append(claim)
     return groups
 
 

@@ -42,6 +42,8 @@ def clean(text: str) -> str:
 
 
 _SIGNS = ("P", "S")
+INDENT = " " * 4
+"""Before an item within another one, in Markdown: as wide as the widest marker."""
 _STRESSES: Mapping[Stress, str] = {"strong": "**", "em": "*"}
 
 
@@ -174,7 +176,7 @@ def capitalized(text: str) -> str:
     return text if first[1:] != first[1:].lower() else text[:1].upper() + text[1:]
 
 
-def marker(number: int) -> str:
+def marker(number: int | None) -> str:
     """Begin an item of a list, in Markdown."""
     return f"{number}." if number else "-"
 

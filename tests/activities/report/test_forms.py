@@ -134,6 +134,36 @@ def test_the_emphasis_of_a_writer_does_not_alter_a_quote() -> None:
     assert f"\u201c{INFECTION}\u201d" in words_of(report)
 
 
+STEPS = tuple(
+    PROPOSED.replace(text=f"Do {text}.", item=True, begins=True, number=number, level=level)
+    for text, number, level in (("alpha", 1, 0), ("beta", 0, 1), ("gamma", 0, 3), ("delta", 2, 0))
+)
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+@pytest.mark.parametrize("is_letter", [False, True])
+def test_a_list_within_an_item_is_printed_within_it(name: str, is_letter: bool) -> None:
+    steps = [step.replace(letter=is_letter) for step in STEPS]
+    report = report_of(grouped((SAID,), steps))
+    data = render(report, name)
+    match name:
+        case "md":
+            assert "1. Do alpha.\n    - Do beta.\n        - Do gamma.\n2. Do delta.\n" in data.decode()
+            (part,) = report.sections
+            lines = ["1. Do alpha.", "    - Do beta.", "        - Do gamma.", "2. Do delta."]
+            assert [line.removeprefix("> ") for line in part.markdown.splitlines()][-4:] == lines
+        case "html":
+            page = page_of(data)
+            assert page.xpath("//ol/li/@value") == ["1", "2"]
+            assert page.xpath("count(//ol/li[1]/ul/li/ul/li)") == 1
+        case "docx":
+            paragraphs = Document(io.BytesIO(data)).paragraphs
+            indents = [p.paragraph_format.left_indent or 0 for p in paragraphs if "Do " in p.text]
+            assert indents[0] == indents[3] < indents[1] < indents[2]
+        case "pdf":
+            assert "1. Do alpha. \u2022 Do beta." in words_of(report, name)
+
+
 LETTER = tuple(
     claim.replace(letter=True, state="stands", begins=True)
     for claim in (PROPOSED.replace(text="Dear colleagues,"), SAID, ITEM)

@@ -96,6 +96,13 @@ def test_a_stop_behind_a_citation_is_not_set_twice() -> None:
     assert claim.text == "The plumber came at 11 p.m."
 
 
+@pytest.mark.parametrize("quote", ["", "> "])
+def test_an_item_knows_in_how_many_others_it_lies(quote: str) -> None:
+    lines = ("1. Pay it.", "   - Do it now.", "     - Do it there.", "   - Keep the bill.", "2. Ask him.")
+    claims = written("\n".join(f"{quote}{line}" for line in lines))[0].claims
+    assert [(claim.number, claim.level) for claim in claims] == [(1, 0), (0, 1), (0, 2), (0, 1), (2, 0)]
+
+
 def test_a_total_in_bold_print_stays_bold() -> None:
     rows = table("**Call** | 180.00 | 90.00 | [E1]", "**In all** | **426.00** | **336.00** | [E1, E2]")
     stressed = [[e.words for e in claim.emphasis] for claim in written(rows)[0].claims]
