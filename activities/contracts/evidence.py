@@ -467,6 +467,8 @@ class CiteMark(Frozen):
     works: tuple[str, ...]
 
 
+STOPS = ".\u3002\u0964\u06d4"
+"""Full stops of several scripts."""
 Stress = Literal["strong", "em", "code"]
 
 
@@ -549,7 +551,7 @@ class Sentence(Frozen):
             pairs = ((head, field) for (head, _), field in zip(self.cells, fields, strict=True))
             return self.shaped(pairs).stressed_as(self)
         if self.cells:
-            text = text.removeprefix(f"{self.lead}: ")
+            text = text.removeprefix(self.text.removesuffix(self.body))
             return self.shaped([(self.lead, text)]).replace(marks=()).stressed_as(self)
         return self.replace(text=text, marks=()).stressed_as(self)
 
@@ -567,6 +569,9 @@ class Sentence(Frozen):
     def shaped(self, cells: Iterable[tuple[str, str]]) -> Self:
         """Return it as a row or an item of these fields."""
         pairs = tuple(cells)
+        if len(pairs) == 1:  # a lead that is a sentence is one in print
+            ((lead, body),) = pairs
+            return self.replace(cells=pairs, text=f"{lead.rstrip(STOPS)}: {body}" if lead else body)
         text = "; ".join(f"{head}: {field}" if head else field for head, field in pairs if field)
         return self.replace(cells=pairs, text=text)
 

@@ -60,6 +60,9 @@ _LINE = "\u2028"
 """Between lines that stay apart."""
 _MARK = re.compile(r"[\ue000-\uf7ff]")
 _SCRIPT = re.compile(r"<(su[bp])>([^<>]{1,20})</\1>")
+_BOX = re.compile(r"^\[([ xX])\](?=\s)")
+BOXES = {"": "\u2610", "x": "\u2611"}
+"""The box of an item that is to be done, and of one that is done."""
 _WORD = re.compile(r"[a-z\d]+(?:[-\u2010-\u2015.,:/'\u2019][a-z\d]+)*", re.IGNORECASE)
 """A figure, a date or a coded name, where it has a digit: `1,234.5`, `GLP-1`."""
 _QUOTATION = re.compile(
@@ -258,7 +261,7 @@ class _Reader:
             case "blockquote":
                 return self._letter(node) if self._to_send else self._quoted(node)
             case "fence" | "code_block":
-                return [*filter(None, map(self.claim, map(self.marked, node.content.splitlines())))]
+                return [*self._code(node.content)]
         return [row for token in _inlines(node) for row in self._sentences(token)]
 
     def sentence(self, markdown: str) -> ProseRow | None:
@@ -266,6 +269,12 @@ class _Reader:
         lead, text = self._text(token)
         row = self.claim(text + "".join(_MARK.findall(lead)), self._plain_lead(lead))
         return _stressed(row, _styled(token)) if row else None
+
+    def _code(self, text: str) -> Iterator[ProseRow]:
+        """Read code as lines of one paragraph."""
+        for number, row in enumerate(filter(None, map(self.claim, map(self.marked, text.splitlines())))):
+            code = Emphasis(words=row.claim.text, at=0, style="code")
+            yield replace(row, claim=row.claim.replace(begins=True, line=number > 0, emphasis=(code,)))
 
     def _letter(self, node: SyntaxTreeNode) -> list[ProseRow]:
         """Read a block quote as the sentences, items and rows of a text that leaves the report."""
@@ -298,13 +307,25 @@ class _Reader:
         for part in node.walk():
             if part.type == "list_item":
                 begins, item = True, int(part.info or 0)
-            elif part.type == "inline" and part.token:
-                level = (part.level - node.level) // 2 - 1  # a list and an item are a step each
-                for row in self._sentences(part.token):
-                    claim = row.claim.replace(item=True, begins=begins, number=item, level=level)
+            elif part.type in ("inline", "fence", "code_block"):
+                # a list, an item and a paragraph are a step each
+                level = (part.level - node.level - (part.type == "inline")) // 2 - 1
+                for place, row in enumerate(self._item(part)):
+                    is_line = row.claim.line or not (begins or place)
+                    claim = row.claim.replace(
+                        item=True, begins=begins, number=item, level=level, line=is_line
+                    )
                     items.append(ProseRow(claim, row.unknown))
                     begins = False
         return items
+
+    def _item(self, node: SyntaxTreeNode) -> Iterable[ProseRow]:
+        """Read a paragraph or the code of an item; the boxes of a checklist are signs."""
+        if node.type != "inline" or not node.token:
+            return self._code(node.content)
+        for first in (node.token.children or ())[:1]:
+            first.content = _BOX.sub(lambda m: BOXES[m[1].strip().lower()], first.content)
+        return self._sentences(node.token)
 
     def _table(self, node: SyntaxTreeNode) -> list[ProseRow]:
         tokens = [[*_inlines(row)] for row in node.walk() if row.type == "tr"]
@@ -374,11 +395,11 @@ class _Reader:
                 first = _STOP_BEFORE.sub(r"\2\1", part.rstrip() + "".join(_MARK.findall(lead)))
                 if row := self.claim(first if is_first else part, self._plain_lead(lead) if is_first else ""):
                     begins = bool(place and not number)
-                    yield replace(row, claim=row.claim.replace(begins=begins))
+                    yield replace(row, claim=row.claim.replace(begins=begins, line=begins))
 
     @staticmethod
     def _plain_lead(lead: str) -> str:
-        return clean(_MARK.sub("", lead)).rstrip(".: \u3002\uff1a\u0964\u06d4")
+        return clean(_MARK.sub("", lead)).rstrip(": \uff1a")
 
     def claim(self, text: str, lead: str = "") -> ProseRow | None:
         """Make a sentence of a text in which characters stand for citations; None without any words."""

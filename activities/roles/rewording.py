@@ -7,6 +7,7 @@ from activities.contracts.evidence import Evidence
 from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput
 from activities.messages import english_name
 from activities.report.formats.statements import sentence as in_words
+from activities.report.formats.text import with_colon
 from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.claims import Checks, ids_by_label, in_shape_of
 from activities.roles.fields import Fields, Loose, OneClaim, Text, Texts, limits
@@ -70,7 +71,7 @@ def render_again(step: WriteInput, documents: Sequence[Evidence], room: int) -> 
             shape = " (a row: `cells`)" if claim.is_row else ""
             leans = " (leans on it)" if claim.id in leaning_claims else ""
             row_fields = "; ".join(f"{head}: {field or '-'}" for head, field in claim.cells)
-            words = f"**{claim.lead}:** {claim.body}" if claim.lead else claim.text
+            words = f"**{with_colon(claim.lead)}** {claim.body}" if claim.lead else claim.text
             cites = ", ".join(ids[name] for name in gate.works_of(claim) if name in ids)
             cites = GENERAL if claim.kind == "background" else cites
             text = f"{one_line(row_fields if claim.is_row else words)} [{cites}]"

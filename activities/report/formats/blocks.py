@@ -126,6 +126,8 @@ class Run:
     """The sentence of a work that says it."""
     grade: Grade | Literal[""] = ""
     """What `grade` says."""
+    line: bool = False
+    """It begins another line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +179,7 @@ def space_before(part: Part) -> str:
     """Return what separates a part from the one before it.
 
     Nothing before the rest of a clause and a sentence of a script without blanks."""
-    if isinstance(part, Sentence) and part.line:
+    if not isinstance(part, Cite) and part.line:
         return "\n"
     character = part.text[:1] if isinstance(part, Sentence) else ""
     return "" if character and (character in CLOSING or _WITHOUT_BLANKS.match(character)) else " "

@@ -203,11 +203,16 @@ def _plain(part: page.Part) -> page.Part:
 
 def _fit(word: "Document", table: "WordTable", shares: Sequence[int]) -> None:
     from docx.oxml import OxmlElement
+    from docx.oxml.ns import qn
     from docx.shared import Emu
 
     section = word.sections[-1]
     width = (section.page_width or 0) - (section.left_margin or 0) - (section.right_margin or 0)
     table.autofit = False
+    look = table._tbl.tblPr.find(qn("w:tblLook"))  # noqa: SLF001 - python-docx sets no part of a style
+    if look is not None:
+        look.set(qn("w:firstColumn"), "0")  # in bold print is what its writer has so
+        look.set(qn("w:val"), "0420")
     widths = [Emu(width * share // sum(shares) // TWIP * TWIP) for share in shares]
     for parts in (*(row.cells for row in table.rows), table.columns):
         for part, wide in zip(parts, widths, strict=True):

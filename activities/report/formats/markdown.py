@@ -10,6 +10,7 @@ from activities.report.formats import blocks as page
 from activities.report.formats.page import document
 from activities.report.formats.text import (
     INDENT,
+    LINE,
     escape_markdown,
     in_quotes,
     marker,
@@ -22,8 +23,7 @@ from activities.report.schema import Report
 
 RULE = "---"
 """Stands above and below a text that leaves the report, which can be copied between the two."""
-NEW_LINE, LINE = "\n", "  \n"
-"""A separator of lines, and the form in which Markdown keeps it."""
+NEW_LINE = "\n"
 
 
 def markdown(report: Report) -> bytes:
@@ -79,7 +79,8 @@ def as_markdown(block: page.Block) -> str:
 
 def _items(block: page.Bullets, indent: str = "") -> Iterator[str]:
     for number, item, below in block.rows:
-        yield f"{indent}{marker(number)} {_line(item)}"
+        line = _line(item).replace(NEW_LINE, f"{NEW_LINE}{indent}{INDENT}")
+        yield f"{indent}{marker(number)} {line}"
         yield from _items(below, indent + INDENT) if below else ()
 
 

@@ -55,7 +55,7 @@ from activities.report.formats.prose import (
 )
 from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import clean, full_stop, in_quotes, shortened
+from activities.report.formats.text import COLONS, clean, in_quotes, shortened, with_colon
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
@@ -74,7 +74,6 @@ SEARCH_HEAD = (
 )
 REFUSED_HEAD = (N_("Kind of text"), N_("Text"), N_("Reason"), N_("Section"))
 UNUSED_HEAD = (N_("Work"), N_("Id"), N_("Reason"))
-COLONS = (":", "\uff1a")
 FOLLOWS_CHARS = 40
 """Characters by which a quote is told to stand right behind another one."""
 FIRST = 3
@@ -106,16 +105,14 @@ def _says(text: str, other: str) -> bool:
     return sum(word in terms_of_text for word in terms_of_other) >= MIN_TOLD * max(len(terms_of_other), 1)
 
 
-def _introducing(block: Block, claim: Claim) -> Block:
-    """Let a paragraph end with the colon of its writer before the list or table that it introduces."""
-    has_mark = claim.support or claim.kind == "background"
-    if not isinstance(block, Text) or not claim.body.endswith(COLONS) or has_mark:
-        return block
-    place = max(place for place, part in enumerate(block.parts) if isinstance(part, Sentence))
-    sentence_of = block.parts[place]
-    assert isinstance(sentence_of, Sentence)
-    parts = (*block.parts[:place], replace(sentence_of, text=clean(claim.body)), *block.parts[place + 1 :])
-    return replace(block, parts=parts)
+def _introducing(parts: Parts, claim: Claim) -> Parts:
+    """Let sentences end with the colon of their writer before what they introduce."""
+    places = [place for place, part in enumerate(parts) if isinstance(part, Sentence)]
+    last = parts[places[-1]] if places and claim.body.endswith(COLONS) else None
+    if not isinstance(last, Sentence) or not last.text.endswith(ENDS):
+        return parts
+    introducing = replace(last, text=f"{last.text[:-1]}{claim.body[-1]}")
+    return (*parts[: places[-1]], introducing, *parts[places[-1] + 1 :])
 
 
 class _Page:
@@ -228,7 +225,7 @@ class _Page:
     def _line(self, section: ReportSection) -> Parts:
         claims = self._fresh(section.answer[:1])
         link = Run(f"{words.heading(section)}:", "bold", anchor=self._anchor(section))
-        return (link, *self._sentences(claims, ":")) if claims else ()
+        return (link, *self._sentences(claims)) if claims else ()
 
     def _body(self) -> Iterator[Chapter]:
         report = self.report
@@ -298,14 +295,14 @@ class _Page:
             self.calculations += words.steps([claim], self.computed)
         return self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=is_first)
 
-    def _sentences(self, claims: Iterable[Claim], stop: str) -> Iterator[Part]:
-        for claim in claims:
+    def _sentences(self, claims: Iterable[Claim]) -> Iterator[Part]:
+        claims = [*claims]
+        for claim, claim_after in zip_longest(claims, claims[1:]):
             if lead := clean(claim.lead):
-                is_sentence = not claim.letter and (stop == "." or ":" in lead)
-                end = full_stop(lead) if is_sentence and not claim.body[:1].islower() else ":"
-                end = "" if lead.endswith(ENDS) else end
-                yield Run(f"{lead}{end}", "bold")
-            yield from self._sentence(claim)
+                yield Run(with_colon(lead), "bold", line=claim.line)
+                claim = claim.replace(line=False)
+            parts = self._sentence(claim)
+            yield from parts if claim_after is None else _introducing(parts, claim)
 
     def _prose(self, *blocks: tuple[str, Iterable[Claim]], kind: TextKind = "plain") -> Iterator[Block]:
         """Print paragraphs, lists and tables, under their headings, of what is not printed yet."""
@@ -322,31 +319,35 @@ class _Page:
             else:
                 block = self._shaped(shape, group, kind)
                 introduces = next_part and not next_part[0] and next_part[1] != "text"
-                yield _introducing(block, group[-1]) if introduces else block
+                if introduces and isinstance(block, Text):
+                    block = replace(block, parts=_introducing(block.parts, group[-1]))
+                yield block
 
     def _shaped(self, shape: Shape, claims: list[Claim], kind: TextKind = "plain") -> Block:
         if shape == "table":
             return self._table(claims)
         if shape == "list":
             return self._list(items(claims))
-        return Text(self._signed(claims, "."), kind)
+        return Text(self._signed(claims), kind)
 
     def _list(self, rows: Sequence[tuple[int, list[Claim]]], level: int = 0) -> Bullets:
         """Show items with their levels, each with those within it."""
         places = [place for place, row in enumerate(rows) if row[0] == level]
         parts, numbers, below = list[Parts](), list[int](), list[Bullets | None]()
         for start, end in pairwise([*places, len(rows)]):
-            parts.append(self._signed(rows[start][1], ":"))
-            numbers.append(rows[start][1][0].number)
-            below.append(self._list(rows[start + 1 : end], level + 1) if end > start + 1 else None)
+            item, within = rows[start][1], rows[start + 1 : end]
+            words = self._signed(item)
+            parts.append(_introducing(words, item[-1]) if within else words)
+            numbers.append(item[0].number)
+            below.append(self._list(within, level + 1) if within else None)
         return Bullets(tuple(parts), tuple(numbers) if any(numbers) else (), tuple(below))
 
-    def _signed(self, claims: list[Claim], stop: str) -> Parts:
+    def _signed(self, claims: list[Claim]) -> Parts:
         """Show sentences with the signs of their works.
 
         Those on papers of the user's own, which they name, have none: each still opens its quotes, and is
         listed with its works at the end."""
-        parts = tuple(self._sentences(claims, stop))
+        parts = tuple(self._sentences(claims))
         cites = [self.quotes.numbers(claim.support) for claim in claims if not claim.letter]
         if not self.quotes.are_papers(mark.number for cite in cites for mark in cite.marks):
             return with_works_once(parts)
@@ -356,8 +357,7 @@ class _Page:
     def _letter(self, claims: list[Claim]) -> Iterator[Block]:
         """Show a text that leaves the report as it stands, and below it what its sender has to know."""
         self.listed += claims
-        paragraphs = (claim.replace(begins=claim.begins and not claim.line) for claim in claims)
-        yield Group(tuple(self._shaped(*part) for part in shapes_within(paragraphs)), "letter")
+        yield Group(tuple(self._shaped(*part) for part in shapes_within(claims)), "letter")
         if notes := [*words.of_letter(claims, self.report.statements)]:
             yield Heading(_("Before you send this text"))
             yield from bullets(notes)

@@ -16,6 +16,7 @@ from activities.report.formats.blocks import CLOSING
 from activities.report.formats.statements import STATUSES, sentence
 from activities.report.formats.text import (
     INDENT,
+    LINE,
     clean,
     escape_markdown,
     in_quotes,
@@ -24,6 +25,7 @@ from activities.report.formats.text import (
     quoted_markdown,
     stressed_markdown,
     with_citation,
+    with_colon,
 )
 from activities.report.schema import Reference, Report, ReportSection
 from activities.text.layout import ENDS
@@ -60,7 +62,7 @@ def numbers_of(references: Iterable[Reference]) -> dict[str, int]:
 
 def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
     """Write a claim in Markdown, with its citations; without any where nothing is cited."""
-    lead = f"**{escape_markdown(_with_colon(claim.lead), inline=True)}** " if claim.lead else ""
+    lead = f"**{escape_markdown(with_colon(claim.lead), inline=True)}** " if claim.lead else ""
     if claim.strong and not (claim.support or claim.letter or claim.kind == "background"):
         return f"**{stressed_markdown(claim.body, claim.emphasis_in(claim.body), inline=True)}**"
 
@@ -71,13 +73,8 @@ def claim_text(claim: Claim, numbers: Mapping[str, int]) -> str:
 
 
 def plain_text(claim: Claim, numbers: Mapping[str, int]) -> str:
-    lead = f"{_with_colon(clean(claim.lead))} " if claim.lead else ""
+    lead = f"{with_colon(clean(claim.lead))} " if claim.lead else ""
     return lead + (clean(claim.body) if claim.letter else _cite(claim, numbers, lambda text, _: clean(text)))
-
-
-def _with_colon(lead: str) -> str:
-    """End words that lead a sentence, unless they are a question."""
-    return lead if lead.endswith(ENDS) else f"{lead}:"
 
 
 def general_mark(claim: Claim) -> str:
@@ -242,12 +239,17 @@ def _write(groups: Iterable[tuple["Shape", list[Claim]]], numbers: Mapping[str, 
             yield pipe_table([*(head for head, _ in group[0].cells), ""], rows)
         elif shape == "list":
             yield "\n".join(
-                f"{INDENT * level}{marker(item[0].number)} "
-                + " ".join(claim_text(claim, numbers) for claim in item)
+                f"{INDENT * level}{marker(item[0].number)} " + _line(item, numbers)
                 for level, item in items(group)
             )
         else:
-            yield " ".join(claim_text(claim, numbers) for claim in group)
+            yield _line(group, numbers)
+
+
+def _line(claims: Iterable[Claim], numbers: Mapping[str, int]) -> str:
+    """Write the sentences of a paragraph or an item."""
+    texts = ((LINE if claim.line else " ") + claim_text(claim, numbers) for claim in claims)
+    return "".join(texts).lstrip()
 
 
 def _fields(claim: Claim) -> Iterator[str]:
@@ -280,7 +282,7 @@ def shapes(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]]:
 def shapes_within(claims: Iterable[Claim]) -> Iterator[tuple[Shape, list[Claim]]]:
     """Part claims into paragraphs, items of a list and rows of a table, also those of a letter."""
     claims = tuple(claims)
-    places = accumulate(claim.begins and not claim.item for claim in claims)
+    places = accumulate(claim.begins and not (claim.item or claim.line) for claim in claims)
     # an item within others belongs to the list of the outermost one
     lists = accumulate(claims, lambda last, c: last if c.level else bool(c.number), initial=False)
     rows = zip(map(_head, claims), places, [*lists][1:], claims, strict=True)

@@ -263,12 +263,14 @@ class Quotes:
             for start, text, ids in parts
         ]
         emphasis = claim.emphasis_in(ending, at)
-        ending = ending if claim.strong else with_full_stop(ending)  # a line in bold may head what follows
+        is_code = any(e.style == "code" and e.words == claim.body for e in claim.emphasis)
+        # a line in bold may head what follows
+        ending = ending if claim.strong or is_code else with_full_stop(ending)
         text = with_general_sign(ending) if claim.kind == "background" else ending
         cite = self.cite(claim, claim.body, names)
         sentences.append(Sentence(text, cite, disputed=disputed, emphasis=emphasis))
         sentences = [replace(part, strong=claim.strong) for part in sentences]
-        return (replace(sentences[0], anchor=anchor), *sentences[1:])
+        return (replace(sentences[0], anchor=anchor, line=claim.line), *sentences[1:])
 
     def cite(self, claim: Claim | DraftClaim, text: str, works: Collection[str] | None = None) -> Cite:
         """Return the numbers of the references, in order, each with the quotes that carry the claim.

@@ -42,8 +42,11 @@ def clean(text: str) -> str:
 
 
 _SIGNS = ("P", "S")
+COLONS = (":", "\uff1a")
 INDENT = " " * 4
 """Before an item within another one, in Markdown: as wide as the widest marker."""
+LINE = "  \n"
+"""Between lines that stay apart, in Markdown."""
 _STRESSES: Mapping[Stress, str] = {"strong": "**", "em": "*"}
 
 
@@ -153,7 +156,7 @@ _CLOSING_QUOTES = '"\u201c\u201d\u2019\u00bb\u00a0\u300d\u300f'
 
 
 def quoted_markdown(text: str) -> str:
-    return "\n".join(f"> {line}".rstrip() for line in text.splitlines())
+    return "\n".join(f"> {line}" if line else ">" for line in text.splitlines())
 
 
 def full_stop(text: str) -> str:
@@ -176,6 +179,11 @@ def capitalized(text: str) -> str:
     return text if first[1:] != first[1:].lower() else text[:1].upper() + text[1:]
 
 
+def with_colon(lead: str) -> str:
+    """End words that lead a sentence, unless they are a sentence."""
+    return lead if lead.endswith(ENDS) else f"{lead}:"
+
+
 def marker(number: int | None) -> str:
     """Begin an item of a list, in Markdown."""
     return f"{number}." if number else "-"
@@ -189,7 +197,7 @@ def with_citation(text: str, mark: str) -> str:
     inner = stem.rstrip(_CLOSING_QUOTES)
     if inner != stem and inner.endswith(ENDS):  # a whole sentence in quotation marks
         return f"{stem} {mark}"
-    end = stem[-1:] if stem[-1:] in ENDS and not stem.endswith("..") else ""
+    end = stem[-1:] if stem[-1:] in (*ENDS, *COLONS) and not stem.endswith("..") else ""
     stem = stem.removesuffix(end) if end else stem
     if stem.endswith(")") and stem.count(")") > stem.count("("):  # a bracket that an earlier part opens
         stem, end = stem.removesuffix(")"), f"){end or '.'}"

@@ -307,7 +307,7 @@ def test_a_citation_stands_at_the_words_that_its_work_carries(name: str) -> None
         ("pmid:12", PNEUMONIA),
         ("pmid:13", INJURY),
     ).replace(marks=marks)
-    lead = RARER.shaped([("Infection", "It was rarer.")])
+    lead = RARER.shaped([("Infection.", "It was rarer.")])
     item = lead.replace(item=True, begins=True).shaped([("Lungs", "They were spared.")])
     more = quoting("Pneumonia was rarer too.", ("pmid:12", PNEUMONIA)).replace(item=True)
     text = words_of(of_claims(claim, lead, item, more, quoting(INJURY, ("pmid:13", INJURY))), name)

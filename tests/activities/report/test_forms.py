@@ -1,6 +1,7 @@
 """Lists and tables of a writer in a report: each format draws them with the references of each row."""
 
 import io
+import re
 from collections.abc import Sequence
 
 import pytest
@@ -162,6 +163,31 @@ def test_a_list_within_an_item_is_printed_within_it(name: str, is_letter: bool) 
             assert indents[0] == indents[3] < indents[1] < indents[2]
         case "pdf":
             assert "1. Do alpha. \u2022 Do beta." in words_of(report, name)
+
+
+@pytest.mark.parametrize("name", EVERY_FORMAT)
+def test_lines_leads_and_colons_are_those_of_their_writer(name: str) -> None:
+    code = [Emphasis(words=text, at=0, style="code") for text in ("ask(x)", "pay(y)")]
+    line = PROPOSED.replace(begins=True, line=True)
+    first, second = (line.replace(text=one.words, emphasis=(one,)) for one in code)
+    item = SAID.replace(text="We chose:", item=True, begins=True)
+    report = report_of(
+        grouped(
+            (SAID, line.shaped([("Dose.", "It is low.")]), line.shaped([("Route", "It is oral.")])),
+            (first.replace(line=False), second),
+            (item, *STEPS[1:2]),
+        )
+    )
+    text = words_of(report, name).replace("**", "").replace("`", "").replace("\\", "")
+    assert re.search(r"Dose\. It is low\. ?Route: It is oral\.", text)
+    assert re.search(r"ask\(x\) ?pay\(y\) ", text), "no full stop"
+    assert re.search(r"We chose( \[1\])?:(\[1\])?", text)
+    if name == "md":
+        data = render(report, name).decode()
+        assert "**Dose.** It is low.  \n**Route:** It is oral.\n" in data
+        assert "`ask(x)`  \n`pay(y)`\n" in data
+        (part,) = report.sections
+        assert all(block in part.markdown for block in ("low.  \n**Route:**", "`ask(x)`  \n`pay(y)`"))
 
 
 LETTER = tuple(

@@ -103,6 +103,28 @@ def test_an_item_knows_in_how_many_others_it_lies(quote: str) -> None:
     assert [(claim.number, claim.level) for claim in claims] == [(1, 0), (0, 1), (0, 2), (0, 1), (2, 0)]
 
 
+def test_the_boxes_of_a_checklist_are_signs() -> None:
+    done, open_one, none = written("- [x] Ask him.\n- [ ] **Bill:** pay it.\n- A [ ] here.")[0].claims
+    assert (done.text, none.text) == ("\u2611 Ask him.", "A [ ] here.")
+    assert open_one.text == "\u2610 Bill: pay it."
+
+
+def test_code_and_broken_lines_stay_lines_of_one_paragraph() -> None:
+    draft, _ = written(
+        "Ask him.  \n**Then:** pay.",
+        "```\nask(x)\n\n  pay(y)\n```",
+        "- Run\n\n      ask(x)\n\n  Then\n  pay.",
+    )
+    assert [(claim.text, claim.line) for claim in draft.claims] == [
+        *(("Ask him.", False), ("Then: pay.", True)),
+        *(("ask(x)", False), ("pay(y)", True)),
+        *(("Run", False), ("ask(x)", True), ("Then pay.", True)),
+    ]
+    assert [(e.words, e.style) for claim in draft.claims for e in claim.emphasis] == [
+        *(("Then:", "strong"), ("ask(x)", "code"), ("pay(y)", "code"), ("ask(x)", "code")),
+    ]
+
+
 def test_a_total_in_bold_print_stays_bold() -> None:
     rows = table("**Call** | 180.00 | 90.00 | [E1]", "**In all** | **426.00** | **336.00** | [E1, E2]")
     stressed = [[e.words for e in claim.emphasis] for claim in written(rows)[0].claims]
@@ -202,7 +224,7 @@ def test_a_report_is_read_as_answer_headings_items_and_leads() -> None:
         (True, True),
         (True, False),
     ]
-    assert (call.text, call.lead) == ("Call: It was at night.", "Call")
+    assert (call.text, call.lead) == ("Call: It was at night.", "Call.")
     assert [p.heading and p.heading.text for p in draft.paragraphs] == ["Who pays"]
 
 
@@ -279,7 +301,7 @@ def test_a_revision_is_shown_computations_without_the_labels_of_the_draft() -> N
 
 def test_words_that_lean_lead_as_bold_ones_do() -> None:
     (item,) = written("- *At night.* The plumber came [E1].")[0].claims
-    assert (item.lead, item.body) == ("At night", "The plumber came.")
+    assert (item.lead, item.body) == ("At night.", "The plumber came.")
     (name,) = written("*Escherichia coli* was in the pipe [E1].")[0].claims
     assert (name.lead, name.body) == ("", "Escherichia coli was in the pipe.")
 
@@ -818,7 +840,7 @@ def test_a_stressed_sentence_is_decided_by_itself_and_a_short_one_heads_the_next
     first, second, third = draft.answer
     assert (first.text, first.strong, first.cites) == (bold, True, ())
     assert (second.text, second.lead, second.cites) == ("It is claimed.", "", (BILL.evidence_id,))
-    assert (third.lead, third.strong) == ("The bill", False)
+    assert (third.lead, third.strong) == ("The bill.", False)
 
 
 def test_a_line_of_bold_that_introduces_a_list_stays_bold() -> None:
