@@ -84,6 +84,19 @@ class DraftParagraph(Frozen):
     """Id of its section, where all sections are written in one call."""
 
 
+def with_sentences(paragraphs: Iterable[DraftParagraph]) -> tuple[DraftParagraph, ...]:
+    """Leave out paragraphs without sentences, whose headings go to what follows them under these."""
+    kept: list[DraftParagraph] = []
+    heading, section = None, ""
+    for paragraph in paragraphs:
+        heading = paragraph.heading or (heading if paragraph.section == section else None)
+        section = paragraph.section
+        if paragraph.claims:
+            kept.append(paragraph.replace(heading=heading))
+            heading = None
+    return tuple(kept)
+
+
 class Written(Frozen):
     """A draft as its writer sent it."""
 
@@ -217,7 +230,7 @@ class SectionDraft(Frozen):
         return self.replace(
             heading=map_heading(self.heading),
             answer=map_claims(self.answer),
-            paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
+            paragraphs=with_sentences(paragraphs),
             translations=map_claims(self.translations),
         )
 

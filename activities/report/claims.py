@@ -35,7 +35,7 @@ from activities.contracts.write import (
     with_ids,
 )
 from activities.messages import _
-from activities.report.formats.prose import blocks_of
+from activities.report.formats.prose import blocks_of, headed
 from activities.report.formats.statements import sentence
 from activities.report.formats.text import clean, in_quotes, shortened
 from activities.report.schema import Dropped, JudgedWork, QuotedPassage, ReportSection
@@ -202,9 +202,8 @@ class Checks:
                     claims.append(claim)
                     if not claim.letter:
                         self._ids_by_text[key] = claim.id
-            if claims:
-                blocks.append((clean(paragraph.heading.text) if paragraph.heading else "", claims))
-        return blocks
+            blocks.append((clean(paragraph.heading.text) if paragraph.heading else "", claims))
+        return headed(blocks)
 
     def drop_repeated(self, claim: Claim, earlier_id: str, section: str) -> None:
         self.repeats[claim.id] = earlier_id
@@ -350,13 +349,12 @@ def _remove_repeated(pairs: Sequence[tuple[str, str]], checks: Checks) -> None:
             claim, section = by_id.pop(name)
             checks.drop_repeated(claim, base, section.id)
     for place, section in enumerate(checks.sections):
-        blocks = [
-            (heading, ids)
+        blocks = headed(
+            (heading, [claim for claim in claims if claim.id in by_id])
             for heading, claims in blocks_of(section)
-            if (ids := tuple(claim.id for claim in claims if claim.id in by_id))
-        ]
+        )
         checks.sections[place] = section.replace(
             claims=tuple(claim for claim in section.claims if claim.id in by_id),
-            paragraphs=tuple(ids for _, ids in blocks),
+            paragraphs=tuple(tuple(claim.id for claim in claims) for _, claims in blocks),
             headings=tuple(heading for heading, _ in blocks),
         )

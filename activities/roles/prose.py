@@ -235,7 +235,7 @@ class _Reader:
         """The labels of each citation, by the character that stands for it."""
 
     def read(self, text: SyntaxTreeNode) -> ProseText:
-        title, heading, section, headings = "", "", "", 0
+        title, heading, level, section, headings = "", "", "", "", 0
         answer, blocks = list[Block](), list[Block]()
         for node in text.children:
             if node.type == "heading":
@@ -245,8 +245,11 @@ class _Reader:
                 else:
                     headings += bool(blocks or answer) or headings > 0
                     if node.tag == SECTION_LEVEL:
-                        section, heading = words, ""
-                    heading = words if headings else ""
+                        section = words
+                    # one with nothing but another one below it goes in front of that
+                    is_below = bool(heading) and node.tag > level
+                    heading = "" if not headings else f"{heading}: {words}" if is_below else words
+                    level = node.tag
             elif rows := self._rows(node):
                 (blocks if headings else answer).append(Block(heading, section, rows))
                 heading = section = ""

@@ -11,7 +11,14 @@ from dataclasses import replace
 from rapidfuzz import fuzz
 
 from activities.contracts.evidence import Evidence
-from activities.contracts.write import DraftClaim, DraftParagraph, SectionDraft, WriteInput, Written
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    SectionDraft,
+    WriteInput,
+    Written,
+    with_sentences,
+)
 from activities.extractive import passages
 from activities.messages import N_
 from activities.roles.allowances import MAX_CHARS_TOGETHER
@@ -137,7 +144,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
         for place, block in enumerate(text.answer)
         for number, claim in enumerate(checks.claims(block.rows))
     )
-    paragraphs = tuple(_paragraphs(step, prompt, text, checks))
+    paragraphs = with_sentences(_paragraphs(step, prompt, text, checks))
     return Accepted(
         SectionDraft(
             title=step.title,
@@ -167,11 +174,14 @@ def _paragraphs(
     for block in text.blocks:
         new_section = _section_of(block, titles)
         section = new_section or section
-        if claims := checks.claims(block.rows):
-            heading = "" if new_section and block.heading == block.section else block.heading
-            yield DraftParagraph(
-                claims=claims, heading=_heading(heading, step, prompt, checks.results), section=section
-            )
+        heading = (
+            block.heading.removeprefix(block.section).removeprefix(": ") if new_section else block.heading
+        )
+        yield DraftParagraph(
+            claims=checks.claims(block.rows),
+            heading=_heading(heading, step, prompt, checks.results),
+            section=section,
+        )
 
 
 def _section_of(block: Block, titles: dict[str, str]) -> str:

@@ -12,7 +12,14 @@ from typing import TypeVar
 
 from activities.contracts.evidence import Claim, Statement, Support, Vigilance
 from activities.contracts.judge import Refused, RefusedKind
-from activities.contracts.write import DraftClaim, DraftParagraph, EditedSentence, SectionDraft, Verdicts
+from activities.contracts.write import (
+    DraftClaim,
+    DraftParagraph,
+    EditedSentence,
+    SectionDraft,
+    Verdicts,
+    with_sentences,
+)
 from activities.verification.gate import kind_of, works_of
 from activities.verification.quotes import is_prose, nearest_quotes
 
@@ -255,7 +262,7 @@ def printable_draft(draft: SectionDraft) -> SectionDraft:
     ]
     return draft.replace(
         answer=answer,
-        paragraphs=tuple(paragraph for paragraph in paragraphs if paragraph.claims),
+        paragraphs=with_sentences(paragraphs),
         translations=tuple(row for row in draft.translations if row.state == "stands"),
         refused=(*draft.refused, *refusals),
     )

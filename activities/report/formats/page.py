@@ -47,6 +47,7 @@ from activities.report.formats.prose import (
     absent,
     blocks_of,
     general_note,
+    headed,
     items,
     notice,
     shapes,
@@ -308,8 +309,8 @@ class _Page:
         """Print paragraphs, lists and tables, under their headings, of what is not printed yet."""
         parts = [
             ("" if place else heading, shape, group)
-            for heading, claims in blocks
-            for place, (shape, group) in enumerate(shapes(self._fresh(claims)))
+            for heading, claims in headed((heading, self._fresh(claims)) for heading, claims in blocks)
+            for place, (shape, group) in enumerate(shapes(claims))
         ]
         for (heading, shape, group), next_part in zip_longest(parts, parts[1:]):
             if heading:

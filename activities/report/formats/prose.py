@@ -264,7 +264,19 @@ def blocks_of(section: ReportSection) -> list[tuple[str, list[Claim]]]:
         (heading, [by_id[name] for name in names if name in by_id])
         for names, heading in zip_longest(section.paragraphs, section.headings, fillvalue="")
     ]
-    return [(heading, claims) for heading, claims in blocks if claims]
+    return headed(blocks)
+
+
+def headed(blocks: Iterable[tuple[str, list[Claim]]]) -> list[tuple[str, list[Claim]]]:
+    """Leave out blocks without sentences, whose headings go to what follows them under these."""
+    kept: list[tuple[str, list[Claim]]] = []
+    heading = ""
+    for name, claims in blocks:
+        heading = name or heading
+        if claims:
+            kept.append((heading, claims))
+            heading = ""
+    return kept
 
 
 Shape = Literal["text", "list", "table", "letter"]

@@ -135,6 +135,15 @@ def test_the_emphasis_of_a_writer_does_not_alter_a_quote() -> None:
     assert f"\u201c{INFECTION}\u201d" in words_of(report)
 
 
+def test_a_heading_stays_where_the_answer_says_the_first_paragraph_under_it() -> None:
+    said = SAID.replace(id="s1.a1")
+    other = SAID.replace(text="Fewer abscesses formed.")
+    (first,) = grouped((SAID,)).paragraphs
+    paragraphs = (first.replace(heading=HEAD), DraftParagraph(claims=(other,)))
+    report = report_of(with_ids("s1", SectionDraft(answer=(said,), paragraphs=paragraphs)))
+    assert f"## {HEAD.text}\n\n{other.text[:-1]}" in render(report, "md").decode()
+
+
 STEPS = tuple(
     PROPOSED.replace(text=f"Do {text}.", item=True, begins=True, number=number, level=level)
     for text, number, level in (("alpha", 1, 0), ("beta", 0, 1), ("gamma", 0, 3), ("delta", 2, 0))

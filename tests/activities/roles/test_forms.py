@@ -103,6 +103,34 @@ def test_an_item_knows_in_how_many_others_it_lies(quote: str) -> None:
     assert [(claim.number, claim.level) for claim in claims] == [(1, 0), (0, 1), (0, 2), (0, 1), (2, 0)]
 
 
+def test_a_heading_with_nothing_but_another_one_below_it_goes_in_front_of_that() -> None:
+    texts = (
+        "It is claimed [E1].",
+        "## The bill\n\n### Call",
+        "It came [E1].",
+        "### Work",
+        "It was long [E1].",
+    )
+    draft, _ = written(*texts, "## Landlord", "He pays [E2].")
+    headings = [paragraph.heading and paragraph.heading.text for paragraph in draft.paragraphs]
+    assert headings == ["The bill: Call", "Work", "Landlord"]
+
+
+def test_a_heading_stays_where_the_first_paragraph_under_it_falls() -> None:
+    texts = (
+        "It is claimed [E1].",
+        "## Call",
+        "It came [E1].",
+        "## Work",
+        "It was long [E9].",
+        "It was late [E1].",
+    )
+    draft, _ = written(*texts, "It was hard [E1].")
+    assert [p.heading and p.heading.text for p in draft.paragraphs] == ["Call", "Work", None]
+    without = draft.changed(lambda claim: () if claim.text == "It was late." else (claim,))
+    assert [p.heading and p.heading.text for p in without.paragraphs] == ["Call", "Work"]
+
+
 def test_the_boxes_of_a_checklist_are_signs() -> None:
     done, open_one, none = written("- [x] Ask him.\n- [ ] **Bill:** pay it.\n- A [ ] here.")[0].claims
     assert (done.text, none.text) == ("\u2611 Ask him.", "A [ ] here.")
