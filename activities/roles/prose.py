@@ -14,6 +14,7 @@ from typing import TypeAlias
 
 import sentencex
 from markdown_it import MarkdownIt
+from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
@@ -63,6 +64,11 @@ _SCRIPT = re.compile(r"<(su[bp])>([^<>]{1,20})</\1>")
 _BOX = re.compile(r"^\[([ xX])\](?=\s)")
 BOXES = {"": "\u2610", "x": "\u2611"}
 """The box of an item that is to be done, and of one that is done."""
+_BOLD = re.compile(r"(?<!\*)\*\*([^*\n]{1,200})\*\*(?!\*)")
+_OPENING = "\"'(\u201c\u2018\u300a\u300c\u300e\uff08"
+_CLOSING = "\"'.,:;!?)\u201d\u2019\u3001\u3002\u300b\u300d\u300f\uff01\uff09\uff0c\uff1a\uff1b\uff1f"
+_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
+"""Kana, Han and Hangul."""
 _WORD = re.compile(r"[a-z\d]+(?:[-\u2010-\u2015.,:/'\u2019][a-z\d]+)*", re.IGNORECASE)
 """A figure, a date or a coded name, where it has a digit: `1,234.5`, `GLP-1`."""
 _QUOTATION = re.compile(
@@ -102,7 +108,27 @@ class ProseText:
 
 @cache
 def _parser() -> MarkdownIt:
-    return MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
+    parser.core.ruler.after("normalize", "signs", _part_signs)
+    return parser
+
+
+def _part_signs(state: StateCore) -> None:
+    """Put signs at the edges of bold words out of them where a word without blanks stands beside them.
+
+    CommonMark reads no marks between a sign and a letter, which such scripts do not part by a blank."""
+
+    def without_signs(match: re.Match[str]) -> str:
+        beside = (
+            state.src[max(match.start() - 1, 0) : match.start()] + state.src[match.end() : match.end() + 1]
+        )
+        words = match[1].lstrip(_OPENING).rstrip(_CLOSING)
+        if not words or not _DENSE.search(beside):
+            return match[0]
+        before, after = match[1].split(words, 1)
+        return f"{before}**{words}**{after}"
+
+    state.src = _BOLD.sub(without_signs, state.src)
 
 
 def read_markdown(

@@ -60,6 +60,14 @@ def styles(markdown: str) -> list[tuple[str, frozenset[str]]]:
             "\u8fd9\u662f\u91cd\u8981\u7684\u3002",
             ["\u91cd\u8981"],
         ),
+        *(
+            (f"{before}**{words}**{after}\u3002", f"{before}{words}{after}\u3002", [bold])
+            for before, words, after, bold in (
+                ("\u662f", "\u201c\u91cd\u8981\u201d", "\u7684", "\u91cd\u8981"),
+                ("\u662f", "\u91cd\uff08\u8981\uff09", "\u7684", "\u91cd\uff08\u8981"),
+                ("\ud55c\uad6d ", "\u201c\uc911\u201d", "\ud55c", "\uc911"),
+            )
+        ),
         ("**Answer:** it *is* so.", "Answer: it is so.", ["is"]),
     ],
 )
@@ -70,6 +78,12 @@ def test_a_sentence_stays_plain_and_beside_it_is_what_its_writer_stressed(
     assert sentence.text == text
     assert [words for _, words in stressed(sentence)] == expected
     assert sentence.emphasis_in(sentence.body) == sentence.emphasis
+
+
+def test_a_lead_of_a_script_without_blanks_leads() -> None:
+    sentence = read("**\u7ed3\u8bba\uff1a**\u5b83\u662f**\u91cd\u8981**\u7684\u3002")
+    assert (sentence.lead, sentence.body) == ("\u7ed3\u8bba", "\u5b83\u662f\u91cd\u8981\u7684\u3002")
+    assert stressed(sentence) == [("strong", "\u91cd\u8981")]
 
 
 WORDS = st.text("ab\u00e9\u91cd1.,%()'<&_\\", max_size=5).map(lambda text: f"a{text}b")
