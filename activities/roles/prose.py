@@ -6,22 +6,18 @@ lead), and what is stressed within it; all else is text. A citation is the label
 """
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
 from itertools import chain, pairwise, zip_longest
-from typing import TypeAlias
 
 import sentencex
-from markdown_it import MarkdownIt
-from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.tree import SyntaxTreeNode
 
-from activities.contracts.evidence import CiteMark, Emphasis, Stress
+from activities.contracts.evidence import CiteMark, Emphasis
 from activities.contracts.write import DraftClaim, SentenceKind
-from activities.documents.blocks import script
 from activities.report.formats.text import clean
+from activities.roles.inline import LABELS, LINE, Styled, emphasis_of, parser, pieces, styled_text
 from activities.roles.validation import line
 from activities.text.layout import ENDS
 from activities.text.sentences import ORDINALS, ends_at_units
@@ -37,12 +33,6 @@ SECTION_LEVEL = "h2"
 FIRST_MARK = 0xE000
 """The first of the private characters that stand for citations while a text is divided."""
 MAX_MARKS = 0x1800
-_MARKS = re.compile(
-    r"(?:(?<!\s)[ \t]+)?\[ ?((?:K|E\d{1,3})"
-    r"(?:\s*(?:[,;&]\s*K|(?:[-\u2010-\u2015,;&]\s*E?|[^\W\d_]{1,3}\s+E)\d{1,3}))*)\s*\]",
-    re.IGNORECASE,
-)
-"""Labels in square brackets, between them a sign or a short word of any language; `(E951)` is an additive."""
 _LAST_FIELD = re.compile(r"\|[ \t]*+(\[[^\[\]|\n]*+\])[ \t]*+\|?[ \t]*+$", re.MULTILINE)
 """A last field in brackets, which a reader of Markdown drops where the heads of a table are fewer."""
 _SEPARATORS = re.compile(r"[\s,;&]+")
@@ -57,26 +47,10 @@ _STATES = (".", "!", "\u3002", "\uff01", "\u0964", "\u06d4")
 _CITES = re.compile(r"\s*[\ue000-\uf7ff]+\s*")
 _NUMBER = re.compile(r"(?<![\d.,])\d{1,2}\.\s*$")
 """A number at the end of a part that is an ordinal in some languages: `bis zum 1.`."""
-_LINE = "\u2028"
-"""Between lines that stay apart."""
 _MARK = re.compile(r"[\ue000-\uf7ff]")
-_SCRIPT = re.compile(r"<(su[bp])>([^<>]{1,20})</\1>")
 _BOX = re.compile(r"^\[([ xX])\](?=\s)")
 BOXES = {"": "\u2610", "x": "\u2611"}
 """The box of an item that is to be done, and of one that is done."""
-_BOLD = re.compile(r"(?<!\*)\*\*([^*\n]{1,200})\*\*(?!\*)")
-_OPENING = "\"'(\u201c\u2018\u300a\u300c\u300e\uff08"
-_CLOSING = "\"'.,:;!?)\u201d\u2019\u3001\u3002\u300b\u300d\u300f\uff01\uff09\uff0c\uff1a\uff1b\uff1f"
-_DENSE = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-"""Kana, Han and Hangul."""
-_WORD = re.compile(r"[a-z\d]+(?:[-\u2010-\u2015.,:/'\u2019][a-z\d]+)*", re.IGNORECASE)
-"""A figure, a date or a coded name, where it has a digit: `1,234.5`, `GLP-1`."""
-_QUOTATION = re.compile(
-    r"[\"\u201c\u201e\u00ab\u300c]([^\"\u201c-\u201e\u00ab\u00bb\u300c\u300d]+)[\"\u201c\u201d\u00bb\u300d]"
-)
-_STYLES: tuple[Stress, ...] = ("strong", "em", "code")
-Styled: TypeAlias = Iterator[tuple[str, frozenset[str]]]
-"""Characters, each with the styles that it has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,31 +80,6 @@ class ProseText:
     blocks: tuple[Block, ...]
 
 
-@cache
-def _parser() -> MarkdownIt:
-    parser = MarkdownIt("commonmark", {"html": False}).enable("table")
-    parser.core.ruler.after("normalize", "signs", _part_signs)
-    return parser
-
-
-def _part_signs(state: StateCore) -> None:
-    """Put signs at the edges of bold words out of them where a word without blanks stands beside them.
-
-    CommonMark reads no marks between a sign and a letter, which such scripts do not part by a blank."""
-
-    def without_signs(match: re.Match[str]) -> str:
-        beside = (
-            state.src[max(match.start() - 1, 0) : match.start()] + state.src[match.end() : match.end() + 1]
-        )
-        words = match[1].lstrip(_OPENING).rstrip(_CLOSING)
-        if not words or not _DENSE.search(beside):
-            return match[0]
-        before, after = match[1].split(words, 1)
-        return f"{before}**{words}**{after}"
-
-    state.src = _BOLD.sub(without_signs, state.src)
-
-
 def read_markdown(
     markdown: str, works: Mapping[str, str], language: str, *, to_send: bool = True
 ) -> ProseText:
@@ -139,8 +88,8 @@ def read_markdown(
     `works`: label (`E1`) -> id of the works that were shown. `to_send`: its block quotes are texts that leave
     the report."""
     reader = _Reader(works, language, to_send=to_send)
-    markdown = _LAST_FIELD.sub(lambda m: f"{m[1]} |" if _MARKS.fullmatch(m[1]) else m[0], markdown.strip())
-    return reader.read(SyntaxTreeNode(_parser().parse(markdown)))
+    markdown = _LAST_FIELD.sub(lambda m: f"{m[1]} |" if LABELS.fullmatch(m[1]) else m[0], markdown.strip())
+    return reader.read(SyntaxTreeNode(parser().parse(markdown)))
 
 
 def read_sentence(markdown: str, works: Mapping[str, str]) -> ProseRow | None:
@@ -158,69 +107,11 @@ def _inlines(node: SyntaxTreeNode) -> Iterator[Token]:
     return (part.token for part in node.walk() if part.type == "inline" and part.token)
 
 
-def _pieces(token: Token, soft_break: str) -> Iterator[tuple[str, frozenset[str]]]:
-    """Yield the texts of an inline token, each with the names of the HTML elements that it would be in."""
-    breaks, tags = {"softbreak": soft_break, "hardbreak": _LINE}, list[str]()
-    for child in token.children or ():
-        if child.nesting > 0:
-            tags.append(child.tag)
-        elif child.nesting < 0:
-            tags.pop()
-        else:
-            text = _SCRIPT.sub(lambda m: script(m[2], m[1]), child.content or breaks.get(child.type, ""))
-            yield text, frozenset((*tags, child.tag))
-
-
-def _runs(style: str, styles: Sequence[Collection[str]], start: int, stop: int) -> Iterator[tuple[int, int]]:
-    """Yield beginning and end of each run of characters that have a style."""
-    flags = "".join("x" if style in each else "-" for each in styles)
-    return (match.span() for match in re.compile("x+").finditer(flags, start, stop))
-
-
-def _styled(token: Token) -> Styled:
-    """Yield the characters of an inline token but for labels, each with what it is set in.
-
-    A style that begins or ends within a label, a figure or a coded name, or is of words within a quotation,
-    is none."""
-    pieces = [*_pieces(token, _LINE)]
-    text = "".join(piece for piece, _ in pieces)
-    tags = [tags for piece, tags in pieces for _ in piece]
-    labels = [match.span() for match in _MARKS.finditer(text)]
-    words = (match.span() for match in _WORD.finditer(text) if any(map(str.isdigit, match[0])))
-    cut = {place for start, end in (*labels, *words) for place in range(start + 1, end)}
-    quotations = [match.span(1) for match in _QUOTATION.finditer(text)]
-    in_label = {place for start, end in labels for place in range(start, end)}
-    styles: dict[str, set[int]] = {}
-    for style in _STYLES:
-        for run in _runs(style, tags, 0, len(text)):
-            is_in_quotation = any(a <= run[0] and run[1] <= b and run != (a, b) for a, b in quotations)
-            if cut.isdisjoint(run) and not is_in_quotation:
-                styles.setdefault(style, set()).update(range(*run))
-    for at, char in enumerate(text):
-        if at not in in_label:
-            yield char, frozenset(style for style, places in styles.items() if at in places)
-
-
-def _emphasis(styled: Styled, text: str, cuts: Iterable[int] = (), field: int = 0) -> Iterator[Emphasis]:
-    """Yield what is stressed in a text, which has the next of these characters but for some of them.
-
-    `cuts`: where a style begins anew."""
-    styles = [
-        next((s for other, s in styled if other == char or (char + other).isspace()), ()) for char in text
-    ]
-    end = len(text.rstrip("".join(ENDS)))  # a citation may come to stand before the stop
-    for style in _STYLES:
-        for start, stop in pairwise(sorted({0, end, *(cut for cut in cuts if cut < end)})):
-            for first, last in _runs(style, styles, start, stop):
-                if words := text[first:last].strip():
-                    yield Emphasis(words=words, at=text.index(words, first), style=style, field=field)
-
-
 def _stressed(row: ProseRow, styled: Styled) -> ProseRow:
     """Return a sentence with what is stressed in it."""
     claim, lead = row.claim, len(row.claim.lead)
     cuts = (lead, *(lead + mark.at for mark in claim.marks))
-    emphasis = _emphasis(styled, claim.lead + claim.body, cuts)
+    emphasis = emphasis_of(styled, claim.lead + claim.body, cuts)
     behind_lead = tuple(e.replace(at=e.at - lead) for e in emphasis if e.at >= lead)
     return replace(row, claim=claim.replace(emphasis=behind_lead))
 
@@ -294,10 +185,10 @@ class _Reader:
         return [row for token in _inlines(node) for row in self._sentences(token)]
 
     def sentence(self, markdown: str) -> ProseRow | None:
-        (token,) = _parser().parseInline(markdown)
+        (token,) = parser().parseInline(markdown)
         lead, text = self._text(token)
         row = self.claim(text + "".join(_MARK.findall(lead)), self._plain_lead(lead))
-        return _stressed(row, _styled(token)) if row else None
+        return _stressed(row, styled_text(token)) if row else None
 
     def _code(self, text: str) -> Iterator[ProseRow]:
         """Read code as lines of one paragraph."""
@@ -307,7 +198,7 @@ class _Reader:
 
     def _letter(self, node: SyntaxTreeNode) -> list[ProseRow]:
         """Read a block quote as the sentences, items and rows of a text that leaves the report."""
-        self._soft_break = _LINE  # an address, a name below a greeting
+        self._soft_break = LINE  # an address, a name below a greeting
         rows = self._quoted(node)
         self._soft_break = " "
         return [replace(row, claim=row.claim.replace(letter=True)) for row in rows]
@@ -380,7 +271,7 @@ class _Reader:
         return self.marked(f"[{', '.join(labels)}]") if are_labels else text
 
     def row(self, fields: Sequence[str], heads: Sequence[str]) -> ProseRow:
-        return self._row([token for field in fields for token in _parser().parseInline(field)], heads)
+        return self._row([token for field in fields for token in parser().parseInline(field)], heads)
 
     def _row(self, tokens: Sequence[Token], heads: Sequence[str]) -> ProseRow:
         """Make a row; in its heads characters stand for citations."""
@@ -392,14 +283,14 @@ class _Reader:
             plain.pop()
         pairs = [*zip_longest(names, plain, fillvalue="")][:MAX_COLUMNS]
         styled = (
-            _emphasis(_styled(token), text, field=at)
+            emphasis_of(styled_text(token), text, field=at)
             for at, (token, text) in enumerate(zip(tokens, plain, strict=False))
         )
         claim = self._claim("", works, general=not unknown and self._is_general("".join(fields)))
         return ProseRow(claim.shaped(pairs).replace(emphasis=(*chain(*styled),)), unknown)
 
     def _sentences(self, token: Token) -> Iterator[ProseRow]:
-        styled = _styled(token)
+        styled = styled_text(token)
         return (_stressed(row, styled) for row in self._plain_sentences(token))
 
     def _plain_sentences(self, token: Token) -> Iterator[ProseRow]:
@@ -415,7 +306,7 @@ class _Reader:
         yield from rows
 
     def _line_rows(self, text: str, lead: str) -> Iterator[ProseRow]:
-        for place, line_text in enumerate(text.split(_LINE)):
+        for place, line_text in enumerate(text.split(LINE)):
             parts = sentencex.segment(self._language or "en", _STOP_BEFORE.sub(r"\2\1", line_text))
             parts = [part[a:b] for part in parts for a, b in pairwise([0, *ends_at_units(part), len(part)])]
             parts = [*_join_numbers(parts, self._language)]
@@ -454,7 +345,7 @@ class _Reader:
     def _text(self, token: Token) -> tuple[str, str]:
         """Return lead and text of an inline token, without marks of emphasis."""
         bold, text = "", ""
-        for part, tags in _pieces(token, self._soft_break):
+        for part, tags in pieces(token, self._soft_break):
             if text or tags.isdisjoint(("strong", "em")):
                 text += part
             else:
@@ -477,7 +368,7 @@ class _Reader:
             self._citations.append(tuple(dict.fromkeys(labels)))
             return chr(FIRST_MARK + len(self._citations) - 1) if len(self._citations) <= MAX_MARKS else ""
 
-        return _MARKS.sub(mark, _MARK.sub("", text))
+        return LABELS.sub(mark, _MARK.sub("", text))
 
     @staticmethod
     def _claim(text: str, works: tuple[str, ...], *, general: bool) -> DraftClaim:
