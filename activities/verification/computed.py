@@ -91,16 +91,16 @@ class Computed:
 class Estimate(NamedTuple):
     """An estimate with its interval."""
 
-    shown: str
-    """The statistic with its numbers alone: `risk_ratio(30, 50, 26, 50)`."""
+    name: str
+    """A key of `STATISTICS`."""
+    numbers: tuple[Decimal, ...]
     values: tuple[Decimal, ...]
     """The number and both ends of its interval."""
 
     @property
     def places(self) -> int:
         """Decimals that it is printed with: percentage points with one, as large ones."""
-        are_points = STATISTICS.get(self.shown.partition("(")[0]) == "RD"
-        return 2 if abs(self.values[0]) < MAX_FINE and not are_points else 1
+        return 2 if abs(self.values[0]) < MAX_FINE and STATISTICS[self.name] != "RD" else 1
 
 
 Value = Decimal | date | Estimate
@@ -158,11 +158,7 @@ class Result:
     @property
     def printed(self) -> str:
         """It without an interval, as another expression has it."""
-        return (
-            str(self.value)
-            if isinstance(self.value, date)
-            else _format(self, None, ENGLISH).partition(" (")[0]
-        )
+        return str(self.value) if isinstance(self.value, date) else _numbers(self, None, ENGLISH)[0]
 
     def row(self, operand: Operand) -> str:
         """Return the expression with what it gives, as a number prints it or should have."""
@@ -172,7 +168,8 @@ class Result:
             # the last place of the finer of both: 0.00 says nothing of a ratio of 0.004
             last_place = Decimal(1).scaleb(-self.value.places) + 0 * operand.value
             value, low, high = (f"{rounded_to(exact, last_place):f}" for exact in self.values)
-            return f"{self.value.shown} = {value} ({low} to {high})"
+            numbers = ", ".join(f"{number:f}" for number in self.value.numbers)
+            return f"{self.value.name}({numbers}) = {value} ({low} to {high})"
         value = f"{rounded_to(self.value, operand.value):f}"
         is_printed = any(_rounds(abs(self.value), printed) for printed in _singles(operand))
         sign = "-" if value.startswith("-") else ""
@@ -407,7 +404,7 @@ class Computations:
         result = interval_of_studies(STATISTICS[name], [*map(float, amounts)], COUNTS[name])
         scale = 100 if STATISTICS[name] == "RD" else 1
         values = (Decimal(str(value * scale)) for value in (result.estimate, result.low, result.high))
-        return Estimate(f"{name}({', '.join(f'{number:f}' for number in amounts)})", tuple(values))
+        return Estimate(name, tuple(amounts), tuple(values))
 
     def _failure(self, number: Number, text: str) -> str:
         """Return the computation that is nearest to a number, with what it gives.
@@ -429,13 +426,17 @@ def _format(result: Result, digits: str | None, language: str) -> str:
     if isinstance(result.value, date):
         day = format_date(result.value, "long", locale=LOCALES.get(language, language))
         return day if days_of([day], language) == {result.value} else str(result.value)
-    usual = result.value.places if isinstance(result.value, Estimate) else int(result.value % 1 != 0)
-    form = f"#,##0.{'0' * (int(digits) if digits else usual)}".rstrip(".")
-    value, *ends = (format_decimal(number, form, locale=language) for number in result.values)
+    value, *ends = _numbers(result, digits, language)
     if not ends:
         return value
     with in_language(language):
         return _("{value} (95% CI {low} to {high})").format(value=value, low=ends[0], high=ends[1])
+
+
+def _numbers(result: Result, digits: str | None, language: str) -> list[str]:
+    usual = result.value.places if isinstance(result.value, Estimate) else int(result.values[0] % 1 != 0)
+    form = f"#,##0.{'0' * (int(digits) if digits else usual)}".rstrip(".")
+    return [format_decimal(number, form, locale=language) for number in result.values]
 
 
 def _months_later(day: date, months: int) -> date:
