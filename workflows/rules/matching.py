@@ -13,6 +13,8 @@ from typing import NamedTuple
 from activities.contracts.evidence import EvidenceRef, EvidenceType
 from activities.contracts.identifiers import differ, fingerprint, is_preprint_doi, may_hold
 
+Key = tuple[str, str]
+"""A kind of identifier and its value."""
 Work = list[EvidenceRef]
 """Records of one work."""
 
@@ -44,7 +46,7 @@ def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) ->
     """
     joined = {ref.evidence_id: [ref] for ref in corpus}
     order = {name: place for place, name in enumerate(joined)}
-    owners: dict[str, set[str]] = {}
+    owners: dict[Key, set[str]] = {}
 
     def join(name: str, records: Work) -> None:
         joined[name] += records
@@ -67,7 +69,7 @@ def match_by_identifier(corpus: Sequence[EvidenceRef], works: Iterable[Work]) ->
             for ref in new_refs
             for key in _keys(ref)
             for name in owners.get(key, ())
-            if _may_share(key, joined[name], new_refs)
+            if _may_share(key[0], joined[name], new_refs)
         }
         if new_refs and candidates:
             first = min(candidates, key=order.__getitem__)
@@ -113,16 +115,16 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
     # A fixed order, so that which of two contradicting works a record joins does not depend on the order in
     # which sources answered. What names a work best is compared first.
     order = sorted(range(len(refs)), key=lambda place: (refs[place].evidence_id, refs[place].blob, place))
-    by_key: dict[str, list[int]] = {}
+    by_key: dict[Key, list[int]] = {}
     by_title: dict[str, list[int]] = {}
     for place in order:
         for key in _keys(refs[place]):
             by_key.setdefault(key, []).append(place)
         if refs[place].fingerprint:
             by_title.setdefault(refs[place].fingerprint, []).append(place)
-    for key in sorted(by_key, key=lambda key: (_TRUST.index(key.partition(":")[0]), key)):
+    for key in sorted(by_key, key=lambda key: (_TRUST.index(key[0]), key)):
         for first, other in combinations(by_key[key], 2):
-            if group[first] != group[other] and _may_share(key, members(first), members(other)):
+            if group[first] != group[other] and _may_share(key[0], members(first), members(other)):
                 join(first, other)
     for places in by_title.values():
         for first, other in combinations(places, 2):
@@ -135,31 +137,30 @@ def group_works(refs: Sequence[EvidenceRef]) -> list[Work]:
     return list(works.values())
 
 
-def _keys(ref: EvidenceRef) -> list[str]:
-    """Return what identifies the work of a record, and no other work.
+def _keys(ref: EvidenceRef) -> list[Key]:
+    """Return what identifies the work of a record, and no other work: kinds of identifiers with values.
 
     A registry number identifies a registration, but papers about a trial carry it too; an FDA number
     identifies one record of one type.
     """
-    keys = [f"id:{ref.evidence_id}", f"blob:{ref.blob}"]
+    keys = [("id", ref.evidence_id), ("blob", ref.blob)]
     for kind, value in ref.identifiers.items_in_order():
         if kind == "nct" and ref.evidence_type != "trial_registration":
             continue
         if kind == "fda":
             if ref.evidence_type in _REGULATORY:
-                keys.append(f"fda:{ref.evidence_type}:{value}")
+                keys.append((kind, f"{ref.evidence_type}:{value}"))
             continue
-        keys.append(f"{kind}:{value}")
+        keys.append((kind, value))
     return keys
 
 
-def _may_share(key: str, ours: Work, theirs: Work) -> bool:
+def _may_share(kind: str, ours: Work, theirs: Work) -> bool:
     """Tell whether records that have an identifier in common are of one work.
 
     No other identifier of theirs differs. What does not name a version, as the address of a page, joins no
     preprint with an article.
     """
-    kind = key.partition(":")[0]
     if kind == "id":
         return True
     pairs = list(product(ours, theirs))
