@@ -23,6 +23,7 @@ from activities.text.absence import rarest_words
 from activities.text.entities import link
 from activities.text.tokens import fold, terms
 
+AND = " AND "
 MAX_NAMES = 4
 """Names in one keyword query; more would find nothing."""
 _BOOLEAN = re.compile(r"\b(?:AND|OR|NOT)\b|\"[^\"]+\"|\[\w+\]|[()]")
@@ -127,8 +128,8 @@ def _ladder(info: SourceInfo, gap: str, step: SelectInput) -> Iterator[str]:
     if _BOOLEAN.search(gap):
         yield gap
     elif wants_keywords(info):
-        names = keywords(gap, aspect_of(step, gap)).split(" AND ")
-        yield from (" AND ".join(names[:size]) for size in range(len(names), 0, -1))
+        names = _names(gap, aspect_of(step, gap))
+        yield from (AND.join(names[:size]) for size in range(len(names), 0, -1))
     else:
         yield search_text(step, gap)
         if not {"local", "web"} & set(info.domains):
@@ -145,7 +146,9 @@ def keywords(text: str, aspect: Aspect | None = None) -> str:
     """Join at most `MAX_NAMES` names as typed, and the first search word of an aspect.
 
     `Does metformin slow Alzheimer's disease?` gives `metformin AND Alzheimer's disease`."""
-    words = list(entities(text)[:MAX_NAMES])
-    if aspect is not None:
-        words.append(aspect.search.split()[0])
-    return " AND ".join(words) or text
+    return AND.join(_names(text, aspect))
+
+
+def _names(text: str, aspect: Aspect | None) -> tuple[str, ...]:
+    words = () if aspect is None else aspect.search.split()[:1]
+    return (*entities(text)[:MAX_NAMES], *words) or (text,)

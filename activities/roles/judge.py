@@ -91,6 +91,7 @@ class JudgeAnswer(Loose):
 def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt:
     criteria = "\n".join(f"- {c.name}: {line(c.description, 200)}" for c in step.profile.criteria)
     findings = [f"answers {j.answers}: {j.finding}" for j in step.judged if j.answers > 1 and j.finding]
+    has_kinds = any(document.evidence_type == "document" for document in documents)
     prompt = compose_works(
         "judge",
         step,
@@ -101,7 +102,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             listing("Works judged before", findings, MAX_EARLIER_FINDINGS, 160),
             listing("Also found", step.titles, MAX_OTHER_TITLES, 100),
         ],
-        task=KIND + TASK if any(document.evidence_type == "document" for document in documents) else TASK,
+        task=KIND + TASK if has_kinds else TASK,
         chars=MAX_JUDGED_CHARS,
         passages=PASSAGES_CHARS,
     )
@@ -112,7 +113,7 @@ def render(step: JudgeInput, documents: Sequence[Evidence], room: int) -> Prompt
             "scores.criterion": tuple(c.name for c in step.profile.criteria),
             "works.design": (*DESIGNS, OTHER),
             "recommendation": ADVICE,
-            "works.kind": (*DOCUMENT_KINDS, OTHER) if prompt.user.endswith(KIND + TASK) else (),
+            "works.kind": (*DOCUMENT_KINDS, OTHER) if has_kinds else (),
         }
     )
     return prompt

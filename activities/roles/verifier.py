@@ -114,10 +114,6 @@ class _Rows:
         first = len(self.labels) + 1
         return {f"S{first + n}": Sentence(s.evidence_id, s.quote, 0.0) for n, s in enumerate(quotes)}
 
-    def _follows(self, label: str) -> bool:
-        """Tell whether the sentence with a label is the last line."""
-        return bool(self.lines) and self.lines[-1].startswith((f"{label} ", f"{label}:"))
-
     def _text(self, label: str, sentence: DraftClaim, sources: Mapping[str, Sentence]) -> str:
         marks = [self._works[name] for name in gate.works_of(sentence) if name in self._works]
         quote_lines = [
@@ -126,7 +122,8 @@ class _Rows:
         rests = f" [{', '.join(marks)}]" if marks else ""
         before = one_line(sentence.after)
         above = next((name for text, name in self._labels_by_text.items() if before.endswith(text)), before)
-        after = [f"   after: {above}"] if before and not self._follows(above) else []
+        is_next = above == f"C{len(self.lines)}"
+        after = [f"   after: {above}"] if before and not is_next else []
         expressions = [expression for expression in sentence.computed if expression not in self._computations]
         computed = (f"   computed: {one_line(expression)}" for expression in expressions)
         proposed = [f"   proposes: {', '.join(sentence.proposed)}"] if sentence.proposed else []
