@@ -38,6 +38,7 @@ OPEN = "."
 CONFIRM = "?"
 """In the place of a label: a person confirms the record where both screeners include it."""
 State = Literal["open", "conflict", "included", "excluded"]
+SETTLED: tuple[State, ...] = ("included", "excluded")
 
 
 class Decision(Frozen):

@@ -33,7 +33,8 @@ from activities.review.results import ReviewReport
 
 Phase = Literal["ranked", "sample", "done"]
 FullText = Literal["", "got", "not_retrieved"]
-TaskKind = Literal["label", "screen", "conflict", "extract", "text", "field", "bias"]
+TaskKind = Literal["label", "screen", "conflict", "overrule", "extract", "text", "field", "bias"]
+"""`overrule` waits for nobody: a settled record that a person asks for."""
 NOT_A_TRIAL = "-"
 """Stands for the key of an assessment where a person says that the study is no randomised trial."""
 Unit = tuple[int, str]

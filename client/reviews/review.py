@@ -22,7 +22,16 @@ from activities.evidence_store import EvidenceStore
 from activities.messages import count_of
 from activities.review.archive import Archive, PublishedReview
 from activities.review.bias import BiasAssessment, decide
-from activities.review.decisions import Decision, Part, ScreenedStage, Stage, Verdict, latest_decisions
+from activities.review.decisions import (
+    SETTLED,
+    Decision,
+    Part,
+    ScreenedStage,
+    Stage,
+    State,
+    Verdict,
+    latest_decisions,
+)
 from activities.review.extraction import (
     Extraction,
     Value,
@@ -38,7 +47,7 @@ from client.connection import Connection
 from client.embedded.keeper import keep_alive
 from client.failures import BadInput, Failure, NoAnswer, faults_of
 from client.listing import Row, describe
-from client.reviews.tasks import Task, proposal, task_of
+from client.reviews.tasks import RecordState, Task, proposal, task_of
 from client.run import actor
 from client.runs.query import query, wait_for_answer
 from workflows.review.types import Amend, PartCopy, ProvideFullText, ReviewProgress
@@ -170,8 +179,32 @@ class Review:
         return progress, tasks
 
     async def task(self, number: int, kind: TaskKind, stage: ScreenedStage, by: str = "") -> Task:
-        """Return a record by its number, or its full text, to decide on it again. Raises BadInput."""
-        return await task_of(self.archive, await self.view(), TaskKey(number, kind, stage), by)
+        """Return a record by its number, or its full text, to decide on it again. Raises BadInput.
+
+        Only of one that is settled (`overrule`) are the decisions of others returned.
+        """
+        view, decisions = await self.view(), list[Decision]()
+        if kind == "overrule":
+            if number >= view.total or view.marks(stage).state(number) not in SETTLED:
+                raise BadInput(f"record {number} is not settled; decide on it instead")
+            decisions = view.decisions_in_force(await self.decisions(view, {number}))
+        return await task_of(self.archive, view, TaskKey(number, kind, stage), by, decisions=decisions)
+
+    async def find(self, text: str, most: int = 20) -> list[RecordState]:
+        """Find records by their number, an identifier, or words of their titles."""
+        view, name, words = await self.view(), text.strip().casefold(), text.casefold().split()
+        titles, retrieved = view.titles.states(), {*view.retrieved_records()}
+        matches = []
+        for number, ref in enumerate((await self.records(view)).records):
+            ids = (str(number), ref.evidence_id, *(value for _, value in ref.identifiers.items_in_order()))
+            title = ref.title.casefold()
+            if name in map(str.casefold, ids) or (words and all(word in title for word in words)):
+                states: dict[ScreenedStage, State] = {"titles": titles[number]}
+                if number in retrieved:
+                    states["full_texts"] = view.full_texts.state(number)
+                row = RecordState(record=number, id=ref.evidence_id, title=ref.title, year=ref.year)
+                matches.append(row.replace(states=states))
+        return matches[:most]
 
     async def approve(self, gate: str | None = None, *, by: str | None = None) -> str:
         """Approve what waits: the protocol, missing full texts as missing, or the report, which ends it."""
@@ -432,6 +465,7 @@ class BlockingReview(Blocking[Review]):
     decisions = Blocks(Review.decisions)
     tasks = Blocks(Review.tasks)
     task = Blocks(Review.task)
+    find = Blocks(Review.find)
     approve = Blocks(Review.approve)
     pause = Blocks(Review.pause)
     resume = Blocks(Review.resume)

@@ -1,13 +1,14 @@
 """The tasks of a person in a review, with the work, the fields and the values that each is decided by."""
 
 from collections.abc import Iterable, Mapping
+from typing import get_args
 
 from pydantic import Field, computed_field
 
 from activities.contracts.evidence import Evidence, Frozen, Standing
 from activities.review.archive import Archive
 from activities.review.bias import FIELDS
-from activities.review.decisions import Decision, ScreenedStage
+from activities.review.decisions import Decision, Part, ScreenedStage, State
 from activities.review.extraction import AskedField, Extraction, Value, asked_fields
 from activities.review.state import ReviewState, TaskKey, TaskKind, study_key
 from client.failures import BadInput
@@ -17,6 +18,7 @@ DECIDED_BY_TEXT: frozenset[TaskKind] = frozenset({"label", "screen", "conflict",
 REQUESTS: Mapping[TaskKind, str] = {
     "label": "random sample: label it",
     "conflict": "the screeners differ",
+    "overrule": "overrule what was decided",
     "extract": "extract its data",
     "text": "provide its full text",
     "field": "the extractors differ",
@@ -39,7 +41,7 @@ class Task(Frozen):
     standing: Standing = "unknown"
     """`retracted` or under `concern`: a person is told before they decide."""
     decisions: tuple[Decision, ...] = ()
-    """On a conflict: those of both screeners."""
+    """On a conflict: those of both screeners; on a settled record all that hold."""
     outcome: str = ""
     """The outcome whose risk of bias is assessed."""
     fields: tuple[AskedField, ...] = ()
@@ -68,6 +70,17 @@ class Task(Frozen):
         return REQUESTS[self.kind]
 
 
+class RecordState(Frozen):
+    """A record, and what was decided on it so far."""
+
+    record: int
+    id: str
+    title: str
+    year: int | None = None
+    states: dict[ScreenedStage, State] = Field(default_factory=dict)
+    """The state at each stage that it has come to."""
+
+
 async def task_of(
     archive: Archive,
     view: ReviewState,
@@ -85,7 +98,7 @@ async def task_of(
         where = f"record {record}; there are {view.total}, from 0 on"
         raise BadInput(f"there is no {'' if stage == 'titles' else 'full text of '}{where}")
     fields, values = await _fields_and_values(archive, view, row, by)
-    of_screeners = (record, stage, "screener") if kind == "conflict" else ()
+    parts = {"conflict": ("screener",), "overrule": get_args(Part)}.get(kind, ())
     return Task(
         record=record,
         kind=kind,
@@ -94,7 +107,9 @@ async def task_of(
         title=ref.title,
         work=await archive.store.get(ref),
         standing=ref.standing,
-        decisions=tuple(row for row in decisions if of_screeners == (row.record, row.stage, row.part)),
+        decisions=tuple(
+            row for row in decisions if (row.record, row.stage) == (record, stage) and row.part in parts
+        ),
         outcome=about if kind == "bias" else "",
         fields=fields,
         values=values,

@@ -27,6 +27,7 @@ from client.web.running import text_of
 
 MAX_LISTED = 100
 """Works whose full texts are awaited that are listed."""
+MAX_MATCHES = 50
 MAX_NAME_CHARS = 60
 
 
@@ -55,13 +56,15 @@ class Screening:
         request: Request,
         review_id: str,
         at: Annotated[int | None, Query(ge=0)] = None,
-        kind: Literal["screen", "label", "extract", "conflict"] = "screen",
+        kind: Literal["screen", "label", "extract", "conflict", "overrule"] = "screen",
         stage: ScreenedStage = "titles",
+        find: Annotated[str, Query(max_length=200)] = "",
     ) -> Response:
-        """Return the next record for a person, or the one that is asked for by its number."""
+        """Return the next record for a person, the one of a number, or those that are looked for."""
         review, by = await self._review(request, review_id), self._actor(request)
         task = None if at is None else await review.task(at, kind, stage, by)
-        return await self._respond(request, review, by, task)
+        matches = await review.find(find, MAX_MATCHES) if find.strip() else []
+        return await self._respond(request, review, by, task, find=find, matches=matches)
 
     async def act(self, request: Request, review_id: str, name: str) -> Response:
         """Do what a form says, and show what is next: a decision on a record leaves a way back to it."""
@@ -69,15 +72,15 @@ class Screening:
         content = nest_fields(form)
         if content.get("verdict") != "exclude":  # the criterion of the record before may still be chosen
             content.pop("criterion", None)
-        await act_of(name).do(review, content, by)
-        previous = ""
+        reply = await act_of(name).do(review, content, by)
+        previous, notes = "", [reply] if name == "overrule" else []
         if name in ("decide", "extract"):
             kind = "extract" if name == "extract" else "label" if "label" in content else "screen"
             stage = "full_texts" if "full_texts" in content or name == "extract" else "titles"
             previous = f"{content['record']}.{kind}.{stage}"
         if not is_part(request):
             return RedirectResponse(self._url(review, by, before=previous), SEE_OTHER)
-        return await self._respond(request, review, by, before=previous)
+        return await self._respond(request, review, by, before=previous, notes=notes)
 
     async def texts(self, request: Request, review_id: str) -> Response:
         """Take in full texts from files, and say which are of no work that waits for one."""
@@ -115,6 +118,8 @@ class Screening:
             "by": by,
             "before": request.query_params.get("before", ""),
             "notes": [],
+            "find": "",
+            "matches": [],
             "url": self._url,
             "missing": [task for task in texts if task.kind == "text"],
             "answers": ANSWER_NAMES,

@@ -15,7 +15,16 @@ from temporalio import workflow
 from temporalio.exceptions import ApplicationError
 
 from activities.contracts.errors import DecisionError
-from activities.review.decisions import LETTERS, OPEN, SCREENED, Decision, Part, ScreenedStage, State
+from activities.review.decisions import (
+    LETTERS,
+    OPEN,
+    SCREENED,
+    SETTLED,
+    Decision,
+    Part,
+    ScreenedStage,
+    State,
+)
 from activities.review.extraction import CHOICE_WORDS, asked_fields, checked_value
 from activities.review.protocol import ProtocolError, Screener, amendment
 from activities.review.state import ReviewState, of_places, study_key
@@ -165,7 +174,7 @@ class ReviewMessages:
             "is decided by a word: include or exclude": part == "word" and decision.verdict == "unsure",
         }
         if decision.part == "word":
-            faults["is not settled; decide on it instead"] = state not in ("included", "excluded")
+            faults["is not settled; decide on it instead"] = state not in SETTLED
             faults["is overruled with a reason"] = not decision.reason.strip()
         elif part == "word":
             faults["is of the sample: label it blind first"] = is_blind

@@ -57,7 +57,7 @@ def test_a_page_of_another_origin_can_neither_ask_nor_sign_in(page: TestClient, 
         assert answer.status_code == 403
         assert "access-control-allow-origin" not in answer.headers
     form = {"name": "ada", "password": "x", "question": "Does it?"}
-    for path in ("/sign-in", "/ask", f"/run/{RUN}/do/cancel", f"/run/{RUN}/talk"):
+    for path in ("/sign-in", "/ask", f"/run/{RUN}/do/cancel", f"/run/{RUN}/talk", "/review/last/overrule"):
         assert page.post(path, data=form, headers=headers).status_code == 403
     asking = {**headers, "access-control-request-method": "POST"}
     assert page.options("/ask", headers=asking).status_code == 403

@@ -113,9 +113,46 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
             await page_with(ada, at, approve)  # nobody has a full text
             assert (await ada.post(f"{at}/approve")).status_code == 303
             await page_with(ada, at, f"{approve}//button[contains(., 'report')]")
+            await overruled(cyd, at, int(first))
+            refused = await eve.post(
+                f"{at}/overrule", data={"record": "1", "verdict": "exclude", "reason": "x"}
+            )
+            assert refused.status_code == 404
+            await page_with(ada, at, f"{approve}//button[contains(., 'report')]")
+            while (flow := (await review.published()).report.flow).excluded == 0:  # noqa: ASYNC110
+                await asyncio.sleep(0.2)
+            assert (flow.excluded, flow.sought) == (1, 5), "the report is made again"
+            await page_with(ada, at, f"{approve}//button[contains(., 'report')]")
             assert (await ada.post(f"{at}/approve")).status_code == 303
             flow = (await review.published()).report.flow
             assert (flow.screened, flow.faults()) == (6, ())
+
+
+async def overruled(http: httpx.AsyncClient, at: str, record: int) -> None:
+    """Find a record by words of its title, see who decided what, and exclude it with a reason."""
+    tree = tree_of((await http.get(at, params={"find": "METFORMIN trial"})).text)
+    assert len(tree.xpath("//form[@role='search']/following-sibling::ul/li")) == 6
+    assert "No record has" in (await http.get(at, params={"find": "aspirin"})).text
+    tree = tree_of((await http.get(at, params={"find": str(record)})).text)
+    (link,) = (
+        str(link) for link in tree.xpath("//a/@href") if f"at={record}&kind=overrule&stage=titles" in link
+    )
+    tree = tree_of((await http.get(link)).text)
+    text = tree.xpath("string(//article)")
+    for part in ("ada: include", "bob: exclude (E1)", "cyd (word): include"):
+        assert part in text, part
+    (form,) = tree.xpath("//form[contains(@action, '/overrule')]")
+    fields, action = {**fields_in(form), "verdict": "exclude", "criterion": "E1"}, str(form.get("action"))
+    assert (await http.post(action, data=fields, headers=PART)).status_code == 400, "without a reason"
+    fields["reason"] = "rats <i>alone"
+    answer = await http.post(action, data=fields, headers=PART)
+    assert (answer.status_code, f"record {record} is excluded by the word of cyd" in answer.text) == (
+        200,
+        True,
+    )
+    again = await http.get(link)
+    assert "cyd (word): exclude (E1)" in tree_of(again.text).xpath("string(//article)")
+    assert "<i>alone" not in again.text
 
 
 async def finish(http: httpx.AsyncClient, at: str) -> None:
