@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection
 
     from activities.contracts.evidence import Evidence, Filters, SourceOption
+    from activities.contracts.revise import InstructionKind
     from activities.refresh_activity import RefreshOutcome
     from activities.settings import Settings
     from activities.sources.base import SearchResult
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
     from client.reviews.review import BlockingReview, Review
     from client.run import BlockingRun, Run
     from client.runs.options import AskOptions
-    from client.runs.revising import Asked, Decided, Kind, Reply
+    from client.runs.revising import Asked, Decided, Reply
     from workflows.types import ResearchRequest
 
 
@@ -193,7 +194,8 @@ class Determinator:
         from client.runs.revising import revise
 
         answer = cast("Asked | Decided", MESSAGES[message].read(content))
-        return await revise(self, name, cast("Kind", message), answer, by=by, model=model, max_cost=max_cost)
+        kind = cast("InstructionKind", message)
+        return await revise(self, name, kind, answer, by=by, model=model, max_cost=max_cost)
 
     async def connect(self, *, worker: bool = True) -> Connection:
         """Return a connection to the configured server, else to the embedded one.

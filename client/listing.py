@@ -29,6 +29,8 @@ STATUSES = {
     "timed_out": "TimedOut",
 }
 """Statuses as they are named here, and as the server names them."""
+FAILED = ("failed", "terminated", "timed_out")
+"""Those of a run that has no end of its own."""
 PHASES = {"waiting": "waiting_for_approval", "paused": "paused"}
 """States that are phases of a running run."""
 State = Literal["running", "waiting", "paused", "completed", "failed", "cancelled", "terminated", "timed_out"]

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from worker.build import Build
 
 
+OPEN_RUNS = "ExecutionStatus = 'Running' AND WorkflowType != 'RateGate'"
 STUCK_LOOK_SECONDS = 60.0
 """How often open runs are looked at."""
 PATIENCE_SECONDS = 300.0
@@ -57,8 +58,7 @@ async def end_stuck_runs(
     while True:
         await asyncio.sleep(every)
         try:
-            query = "ExecutionStatus = 'Running' AND WorkflowType != 'RateGate'"
-            async for execution in client.list_workflows(query, limit=MAX_RUNS):
+            async for execution in client.list_workflows(OPEN_RUNS, limit=MAX_RUNS):
                 stall = await find_standstill(client, execution.id)
                 if stall is not None and stall.may_end and stall.seconds > patience:
                     reported = await give_up(client, stall)
@@ -225,8 +225,7 @@ async def until_idle(client: Client, seconds: float | None) -> None:
 
 async def has_work(client: Client) -> bool:
     """Return whether a run is open or scheduled. Raises RPCError."""
-    query = "ExecutionStatus = 'Running' AND WorkflowType != 'RateGate'"
-    if (await client.count_workflows(query)).count:
+    if (await client.count_workflows(OPEN_RUNS)).count:
         return True
     return await anext(await client.list_schedules(), None) is not None
 

@@ -36,6 +36,8 @@ from workflows.sections.types import SectionFindings
 
 DEFAULT_TASK_QUEUE = "determinator"
 QUESTION_CHARS = 4_000
+PERMANENT = ("auth", "model_not_found", "insufficient_quota")
+"""Failures of a model's server after which no further call succeeds: only a person can mend them."""
 MAX_COLUMNS = 14
 """Columns of one table, beside those of the statistics: each is asked of each work."""
 COLUMN_CHARS = 60

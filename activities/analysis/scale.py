@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from statistics import NormalDist
 
 from activities.contracts.appraisal import EffectDirection
-from activities.contracts.effects import RATIOS, Arms, Effect, Interval, Measure, NotPooledReason
+from activities.contracts.effects import BY_COUNTS, RATIOS, Arms, Effect, Interval, Measure, NotPooledReason
 
 CORRECTION = 0.5
 MAX_ASYMMETRY = 0.25
@@ -91,7 +91,7 @@ def _counted_arms(effect: Effect) -> Arms | None:
     """Return the groups that the point is computed from.
 
     A hazard ratio and a difference of means have none."""
-    return effect.arms if effect.measure in ("OR", "RR", "RD") else None
+    return effect.arms if effect.measure in BY_COUNTS else None
 
 
 def to_scale(measure: Measure, value: float) -> float:
@@ -166,7 +166,7 @@ def _point_of_interval(effect: Effect) -> Point:
 
 def agrees_with_counts(effect: Effect) -> bool:
     """Tell whether a printed estimate is near that of the counts; true where there is not both."""
-    if effect.arms is None or effect.estimate is None or effect.measure not in ("OR", "RR", "RD"):
+    if effect.arms is None or effect.estimate is None or effect.measure not in BY_COUNTS:
         return True
     point = _point_of_counts(effect.measure, effect.arms)
     distance = abs(to_scale(effect.measure, effect.estimate) - point.value)

@@ -10,13 +10,12 @@ from dataclasses import dataclass
 
 from activities.candidates.fields import STOPPED_TRIALS, application_code, molecule_code
 from activities.contracts.candidates import FieldEntry
-from activities.contracts.evidence import Evidence, Support
+from activities.contracts.evidence import NOT_STUDIES, Evidence, Support
 from activities.credentials import redacted
 from activities.sources.drug_names import is_name_of
 from activities.sources.openfda import SECTIONS
 from activities.text.entities import entities_of_kind, names_drug
 from activities.text.normal_form import MIN_QUOTE_CHARS
-from activities.text.sentences import NOT_STUDIES
 
 MAX_QUOTE_CHARS = 420
 """Characters of a quote at most."""

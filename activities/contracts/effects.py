@@ -17,6 +17,8 @@ Measure = Literal["OR", "RR", "HR", "RD", "MD", "SMD"]
 difference."""
 RATIOS: frozenset[Measure] = frozenset({"OR", "RR", "HR"})
 """Measures that are pooled as logarithms and whose value for no effect is 1."""
+BY_COUNTS: frozenset[Measure] = frozenset({"OR", "RR", "RD"})
+"""Measures that events and participants of two groups give."""
 MEASURE_NAMES: Mapping[Measure, str] = {
     "OR": N_("odds ratio"),
     "RR": N_("risk ratio"),

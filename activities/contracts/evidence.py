@@ -44,6 +44,12 @@ NOT_PEER_REVIEWED: Mapping[EvidenceType, SourceKind] = {
     **dict.fromkeys(("knowledge_graph", "web_page", "document"), "other"),
 }
 """The kinds of evidence that did not appear in a journal, with what they are counted as."""
+UNSPECIFIC: frozenset[EvidenceType] = frozenset({"article", "document", "web_page"})
+"""Types that say nothing of how a work was done."""
+NOT_STUDIES: frozenset[EvidenceType] = frozenset(
+    {"drug_label", "regulatory", "adverse_events", "trial_registration", "database_record", "knowledge_graph"}
+)
+"""Kinds that are no study, whatever they speak of; `Purpose` above a part of them is no aim."""
 
 
 def kind_of_source(evidence_type: EvidenceType) -> SourceKind:
@@ -186,10 +192,13 @@ class Provenance(Frozen):
     query: str
 
 
+NoticeKind = Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
+
+
 class StandingNotice(Frozen):
     """A notice that affects whether a work may be cited."""
 
-    kind: Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
+    kind: NoticeKind
     date: str | None = None
     """ISO date as far as the source knows it."""
     doi: str | None = None

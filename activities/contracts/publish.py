@@ -30,12 +30,17 @@ WrittenBy = Literal["model", "extractive"]
 """Who wrote a report: a language model, or code that finds and quotes passages."""
 
 
+SectionStatus = Literal["complete", "partial", "failed", "cancelled"]
+SecondReader = Literal["", "same_model", "other_model"]
+"""Who the second reader was; empty where none was asked."""
+
+
 class PlannedSection(Frozen):
     """A section on its way into the report."""
 
     section: ReportPlanSection
     draft: SectionDraft = SectionDraft()
-    status: Literal["complete", "partial", "failed", "cancelled"] = "complete"
+    status: SectionStatus = "complete"
     note: str = ""
 
 
@@ -213,8 +218,7 @@ class PublishInput(Compact, Head, Method, PublishParts):
     judgements: tuple[WorkJudgement, ...] = ()
     edited: Edited | None = None
     """What the editor wrote; None where none was asked or it did not answer."""
-    reader: Literal["", "same_model", "other_model"] = ""
-    """Who the second reader was; empty where none was asked."""
+    reader: SecondReader = ""
     refused: tuple[Refused, ...] = ()
     """What checks refused outside the drafts of the sections: of judgements, hypotheses, cells."""
     pubmed: PubMedSaid | None = None

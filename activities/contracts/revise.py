@@ -13,8 +13,11 @@ from activities.contracts.write import DraftClaim, EditedSentence
 MAX_INSTRUCTION_CHARS = 2_000
 
 
+InstructionKind = Literal["tell", "change", "dispute", "decide"]
+
+
 class Instruction(Frozen):
-    kind: Literal["tell", "change", "dispute", "decide"]
+    kind: InstructionKind
     """A question about it, a change of it, the dispute of a sentence, the decision of a dispute."""
     text: str = Field(default="", max_length=MAX_INSTRUCTION_CHARS)
     """The question, the instruction, the reason."""

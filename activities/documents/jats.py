@@ -13,11 +13,10 @@ from dataclasses import dataclass
 from lxml import etree
 
 from activities.contracts.errors import Malformed
-from activities.contracts.evidence import Identifiers, StandingNotice
+from activities.contracts.evidence import Identifiers, NoticeKind, StandingNotice
 from activities.contracts.identifiers import normal_doi, normal_pmcid, normal_pmid
 from activities.documents import tables
 from activities.documents.blocks import blocks_of, text_of
-from activities.retractions.rules import Kind
 
 _LEFT_OUT = frozenset(
     {
@@ -27,7 +26,7 @@ _LEFT_OUT = frozenset(
 )
 _MARK = re.compile(r"[\s\d,;\-–‐*†‡§⁰¹²³⁴⁵⁶⁷⁸⁹⁻]*")  # noqa: RUF001 - typographic dashes are meant
 _EMPTY_BRACKETS = re.compile(r"(?:(?<!\s)\s+)?[\[(][\s,;\-–‐]*[\])]")  # noqa: RUF001
-_FORWARD: dict[str, Kind] = {
+_FORWARD: dict[str, NoticeKind] = {
     "retraction-forward": "retraction",
     "partial-retraction-forward": "retraction",
     "expression-of-concern-forward": "concern",

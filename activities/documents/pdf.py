@@ -17,7 +17,6 @@ from statistics import median_low
 
 from activities.documents.pdf_layout import (
     ADDRESS,
-    COLONS,
     LARGER,
     STOP,
     Block,
@@ -30,6 +29,7 @@ from activities.documents.pdf_layout import (
 from activities.documents.pdf_page import HYPHEN, Page, Run, rows_of
 from activities.documents.pdf_parts import mark_parts
 from activities.documents.text import MAX_CHARS, TITLE_CHARS, NoText, Text, Unreadable, tidy
+from activities.text.layout import COLONS
 from activities.text.normal_form import is_unspaced
 
 MAX_PAGES = 2_000

@@ -12,6 +12,7 @@ from statistics import median
 
 from activities.documents.pdf_page import HYPHEN, Page, Run, in_order, rows_of, top_down
 from activities.documents.pdf_tables import table_at, with_ruled_tables
+from activities.text.layout import COLONS
 from activities.text.normal_form import is_unspaced
 
 MAX_RUNS = 3_000
@@ -55,7 +56,6 @@ _FIELD = re.compile(r"[^\W\d_][^.:;\u3002\uff1a]{0,40}[:\uff1a](?:\s|$)")
 """A label in a form, with its value."""
 ADDRESS = re.compile(r"(?:\bhttps?:|www\.)\S*$")
 """An address, or the part of one in a line."""
-COLONS = (":", "\uff1a")
 STOP = re.compile(
     r"[.!?\u3002\uff01\uff0e\uff1f\uff61][\"'\u201d\u2019)\]\u00b9\u00b2\u00b3\u2070-\u2079*\u2217\u2020]*$"
 )

@@ -5,7 +5,7 @@ import json
 import math
 import re
 from collections.abc import Callable, Mapping
-from typing import Literal
+from typing import Literal, get_args
 
 from pydantic import ValidationError
 
@@ -16,7 +16,7 @@ from activities.logs import log
 
 LimitName = Literal["max_completion_tokens", "max_tokens", "none"]
 Format = Literal["json_schema", "json_object_schema", "json_object", "none"]
-LADDER: tuple[Format, ...] = ("json_schema", "json_object_schema", "json_object", "none")
+LADDER: tuple[Format, ...] = get_args(Format)
 """Best first. `json_object_schema` is the schema inside `json_object`, as llama.cpp's servers accept it."""
 SHRINK_FACTOR = 0.6
 """The share of what a prompt had, when a server calls it too long and does not say what it can read."""

@@ -10,7 +10,6 @@ Invariants:
 import re
 from collections.abc import Callable, Mapping, Sequence
 from itertools import count
-from typing import TypeVar
 
 from pydantic import Field
 
@@ -27,9 +26,7 @@ from activities.contracts.write import (
 from activities.report.parts import part_of
 from activities.report.schema import Report
 from activities.text.normal_form import normalise
-from activities.verification.verdicts import by_verdict
-
-C = TypeVar("C", DraftClaim, EditedSentence)
+from activities.verification.verdicts import C, by_verdict
 
 
 def apply_change(

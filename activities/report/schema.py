@@ -19,10 +19,9 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.parts import ReportParts
-from activities.contracts.publish import Ended, Head, Method
+from activities.contracts.publish import Ended, Head, Method, SecondReader, SectionStatus
 from activities.contracts.write import Passage, RefusedKind
 
-SectionStatus = Literal["complete", "partial", "failed", "cancelled"]
 UnusedReason = Literal["retracted", "refused", "not_relevant", "not_chosen", "not_read"]
 """Why a work that was found is not cited, as far as code knows:
 
@@ -156,8 +155,7 @@ class Verification(Frozen):
     """Sentences whose figures code computed from quoted numbers."""
     fell: int = 0
     """Sentences that were refused, also where a quote is printed in their place."""
-    reader: Literal["", "same_model", "other_model"] = ""
-    """Who the second reader was; empty where none was asked."""
+    reader: SecondReader = ""
     vigilance: Vigilance = Vigilance()
     """How well it read, by the control sentences among those that it was asked about."""
     unread: int = 0

@@ -10,7 +10,7 @@ from typing import get_args
 
 from activities.contracts.appraisal import WorkFacts
 from activities.contracts.bounds import digits
-from activities.contracts.evidence import Evidence, EvidenceRef, EvidenceType, Grade
+from activities.contracts.evidence import NOT_STUDIES, UNSPECIFIC, Evidence, EvidenceRef, EvidenceType, Grade
 from activities.contracts.judge import MIN_ANSWERS, Design, DocumentKind, WorkJudgement
 from activities.messages import N_
 
@@ -71,8 +71,6 @@ TYPE_NAMES: dict[EvidenceType, str] = {
     "document": N_("document"),
 }
 
-UNSPECIFIC: frozenset[EvidenceType] = frozenset({"article", "document", "web_page"})
-"""Types that say nothing of how a work was done."""
 CLINICAL: frozenset[EvidenceType] = frozenset(
     {"meta_analysis", "systematic_review", "randomized_trial", "clinical_trial", "observational", "guideline"}
 )
@@ -124,10 +122,6 @@ KIND_NAMES: Mapping[DocumentKind, str] = {
 SINGLE: frozenset[EvidenceType] = frozenset({"randomized_trial", "clinical_trial", "observational"})
 """Single studies in people, which are small or large."""
 SYNTHESES: frozenset[EvidenceType] = frozenset({"meta_analysis", "systematic_review"})
-RECORDS: frozenset[EvidenceType] = frozenset(
-    {"trial_registration", "drug_label", "regulatory", "adverse_events", "database_record", "knowledge_graph"}
-)
-"""What is no study, whatever it speaks of."""
 
 
 def weight(work: Evidence | EvidenceRef) -> float:
@@ -152,14 +146,14 @@ def confidence_of(works: Sequence[tuple[float, float]]) -> float:
 
 def kind_of(item: Evidence, judgement: WorkJudgement | None) -> EvidenceType:
     """Return the kind of a work, by its judged design, else by its record."""
-    if judgement is None or not judgement.design or item.evidence_type in RECORDS:
+    if judgement is None or not judgement.design or item.evidence_type in NOT_STUDIES:
         return item.evidence_type
     return KINDS[judgement.design]
 
 
 def design_name(item: Evidence, judgement: WorkJudgement | None) -> str:
     """Name the design as a table does; empty where nothing says it."""
-    if judgement is not None and judgement.design and item.evidence_type not in RECORDS:
+    if judgement is not None and judgement.design and item.evidence_type not in NOT_STUDIES:
         return DESIGN_NAMES[judgement.design]
     if judgement is not None and judgement.kind:
         return KIND_NAMES[judgement.kind]

@@ -6,14 +6,11 @@ Watch's, what titles and comments say by themselves, and the one rule that weigh
 
 import re
 from collections.abc import Iterable
-from typing import Literal
 
-from activities.contracts.evidence import Standing, StandingNotice
+from activities.contracts.evidence import NoticeKind, Standing, StandingNotice
 from activities.retractions.wording import title_mark
 
-Kind = Literal["retraction", "concern", "correction", "withdrawal", "reinstatement"]
-
-KINDS: dict[str, Kind] = {
+KINDS: dict[str, NoticeKind] = {
     "retraction": "retraction",
     "removal": "retraction",
     "withdrawal": "withdrawal",
@@ -37,7 +34,7 @@ RETRACTING_KINDS = frozenset({"retraction", "withdrawal"})
 """Kinds after which a work is no longer to be cited."""
 
 
-def kind_of(name: str) -> Kind | None:
+def kind_of(name: str) -> NoticeKind | None:
     """Return the kind behind an update type, or None for a type that does not affect citing."""
     return KINDS.get(re.sub(r"[^a-z]", "", name.lower()))
 
@@ -67,7 +64,7 @@ def worst(*standings: Standing) -> Standing:
 def title_notices(title: str, reported_by: str) -> tuple[StandingNotice, ...]:
     """Read the notice in a title such as "RETRACTED: ...", often the only trace there is."""
     mark = title_mark(title)
-    kind: Kind = "withdrawal" if mark == "withdrawn" else "retraction"
+    kind: NoticeKind = "withdrawal" if mark == "withdrawn" else "retraction"
     return (StandingNotice(kind=kind, reported_by=f"{reported_by} (title)"),) if mark else ()
 
 

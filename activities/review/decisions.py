@@ -32,8 +32,8 @@ ScreenedStage = Literal["titles", "full_texts"]
 SCREENED: tuple[ScreenedStage, ...] = get_args(ScreenedStage)
 Stage = Literal["titles", "full_texts", "extraction", "bias"]
 """The stages in which two read and a person decides."""
-LETTERS: Mapping[str, str] = {"include": "i", "exclude": "e", "unsure": "u"}
 VERDICTS: Mapping[str, Verdict] = {"i": "include", "e": "exclude", "u": "unsure"}
+LETTERS: Mapping[str, str] = {verdict: letter for letter, verdict in VERDICTS.items()}
 OPEN = "."
 CONFIRM = "?"
 """In the place of a label: a person confirms the record where both screeners include it."""

@@ -7,8 +7,10 @@ shown side by side and a person decides. Nothing is filled in by code.
 
 from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
+from typing import get_args
 
 from activities.analysis.figures import ARM_FIELDS, INTERVAL, MEANS, REDUCTION
+from activities.contracts.appraisal import EffectDirection
 from activities.contracts.effects import MEASURE_NAMES
 from activities.contracts.errors import DecisionError
 from activities.contracts.evidence import Frozen, Support
@@ -31,7 +33,7 @@ FIGURES: Mapping[str, str] = {
     "high": "upper end of its 95 % interval",
 }
 """Figures that are asked of an outcome, beside `measure`, `direction` and `clustered`."""
-DIRECTIONS = ("higher", "lower", "no_difference", "uncertain")
+DIRECTIONS: tuple[EffectDirection, ...] = get_args(EffectDirection)
 MAX_VALUE_CHARS = 400
 CHOICE_WORDS = ("first", "second", "absent")
 """Words of a person on a field in the place of its value."""

@@ -22,7 +22,7 @@ from activities.contracts.appraisal import (
     PooledFigure,
     WorkFacts,
 )
-from activities.contracts.effects import Arms, Effect, Interval, Measure, NotPooled, Pool
+from activities.contracts.effects import BY_COUNTS, Arms, Effect, Interval, NotPooled, Pool
 from activities.contracts.errors import NotInstalled
 from activities.contracts.evidence import Evidence, Frozen, Standing, Support, Work, fields_of
 from activities.messages import _
@@ -97,7 +97,6 @@ class ExcludedText(ListedWork):
     support: tuple[Support, ...] = ()
 
 
-BY_COUNTS: frozenset[Measure] = frozenset({"OR", "RR", "RD"})
 NO_NUMBERS: Mapping[str, int] = {}
 
 

@@ -20,7 +20,6 @@ from activities.review.protocol import Protocol
 from activities.review.results import Share
 from activities.review.state import SearchRow
 
-FLOW = N_("Flow of records (PRISMA 2020)")
 KINDS = {"include": N_("include"), "exclude": N_("exclude")}
 SCREENERS = {"model": N_("a model"), "person": N_("a person")}
 STAGES: dict[str, str] = {
@@ -64,7 +63,7 @@ def document(review: PublishedReview, version: str) -> Document:
         Chapter("included", _("Included records"), tuple(_included(review))),
         Chapter("protocol", _("Protocol"), tuple(_protocol(review))),
         Chapter("search", _("Search (PRISMA-S)"), tuple(_search(review))),
-        Chapter("flow", _(FLOW), tuple(_flow(review))),
+        Chapter("flow", _(figures.FLOW), tuple(_flow(review))),
         Chapter("screening", _("Screening"), tuple(_screening(review))),
         Chapter("tools", _("Statement on the use of tools"), tuple(_tools(review, version))),
         Chapter("limitations", _("Limitations"), tuple(bullets(limitations(review)))),
@@ -174,7 +173,7 @@ def _search(review: PublishedReview) -> Iterator[Block]:
 
 
 def _flow(review: PublishedReview) -> Iterator[Block]:
-    yield figures.flow_figure(_(FLOW), flow_boxes(review))
+    yield figures.flow_figure(flow_boxes(review))
 
 
 def flow_boxes(review: PublishedReview) -> tuple[FlowBox, ...]:

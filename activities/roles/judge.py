@@ -42,7 +42,7 @@ OTHER = "other"
 ADVICE = ("continue", "synthesize")
 DOCUMENT_KINDS: tuple[DocumentKind, ...] = get_args(DocumentKind)
 KIND = "`kind` of a document: what it is, `other` for none of these. "
-DIRECTIONS: tuple[Direction, ...] = ("yes", "no", "mixed", "not_asked")
+DIRECTIONS: tuple[Direction, ...] = get_args(Direction)
 TASK = "Judge every work shown. Answer with JSON."
 
 

@@ -7,7 +7,7 @@ sentences that go), and the gate decides of every new wording.
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import TypeVar, get_args
+from typing import get_args
 
 from activities.contracts.evidence import Claim, Evidence, Length
 from activities.contracts.judge import Refused
@@ -20,14 +20,12 @@ from activities.roles.validation import line, one_of, sentence_text
 from activities.verification import gate
 from activities.verification.computed import Computations
 from activities.verification.gate import MAX_CLAIM_CHARS, Decision
-from activities.verification.verdicts import refusal_of, with_context
+from activities.verification.verdicts import C, refusal_of, with_context
 
 MAX_REWORDED = 60
 MAX_FIELDS, MAX_FIELD_CHARS = 7, 300
 """Of a row."""
 LENGTHS: tuple[Length, ...] = get_args(Length)
-
-C = TypeVar("C", DraftClaim, EditedSentence)
 
 
 class Reworded(Loose):

@@ -9,9 +9,9 @@ in"), PubMed in one ("RetractionIn"); here they are compared without case and pu
 import re
 from collections.abc import Collection, Iterable, Sequence
 
-from activities.contracts.evidence import Evidence, EvidenceType, Standing, StandingNotice
+from activities.contracts.evidence import Evidence, EvidenceType, NoticeKind, Standing, StandingNotice
 from activities.contracts.identifiers import is_preprint_doi, normal_doi, normal_pmid
-from activities.retractions.rules import Kind, standing_of, worst
+from activities.retractions.rules import standing_of, worst
 from activities.retractions.wording import notice_kind, says_retracted, title_mark
 
 _TYPES: tuple[tuple[EvidenceType, frozenset[str]], ...] = (
@@ -50,7 +50,7 @@ _OBSERVATIONAL_MESH = frozenset(
 )
 """MeSH terms of study designs (https://meshb.nlm.nih.gov, E05.318.372.500). Follow-Up Studies is left out: it
 is given to trials as well."""
-_NOTICE_LINKS: dict[str, Kind] = {
+_NOTICE_LINKS: dict[str, NoticeKind] = {
     "retractionin": "retraction",
     "partialretractionin": "retraction",
     "retractedandrepublishedin": "retraction",

@@ -19,10 +19,18 @@ import httpx
 from pydantic import Field
 
 from activities.contracts.errors import RateLimited, SourceError
-from activities.contracts.evidence import Evidence, EvidenceRef, Frozen, Identifiers, Standing, StandingNotice
+from activities.contracts.evidence import (
+    Evidence,
+    EvidenceRef,
+    Frozen,
+    Identifiers,
+    NoticeKind,
+    Standing,
+    StandingNotice,
+)
 from activities.contracts.publish import PubMedSaid
 from activities.logs import log
-from activities.retractions.rules import RETRACTING_KINDS, Kind, standing_of
+from activities.retractions.rules import RETRACTING_KINDS, standing_of
 from activities.settings import Settings
 from activities.sources import crossref, europepmc, ncbi, pubmed
 from activities.sources.http.cache import STANDING_SECONDS, no_older_than
@@ -36,7 +44,11 @@ EUROPEPMC_BATCH = 25
 """Works in one query: more would make its address too long."""
 NAMES = ("pmid", "pmcid", "doi")
 """Identifiers that authorities know a work by."""
-_OWN: dict[Standing, Kind] = {"retracted": "retraction", "concern": "concern", "corrected": "correction"}
+_OWN: dict[Standing, NoticeKind] = {
+    "retracted": "retraction",
+    "concern": "concern",
+    "corrected": "correction",
+}
 
 
 class StandingVerdict(Frozen):

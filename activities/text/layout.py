@@ -28,6 +28,7 @@ _ROW = re.compile(r"[^:;\n]{1,60}: [^\n]+; [^:;\n]{1,60}: \S")
 _RULE = re.compile(r"[\s|:+=_-]+")
 ENDS = (".", "!", "?", "\u3002", "\uff01", "\uff1f", "\u0964", "\u06d4", "\u061f")
 """Signs that end a sentence, those of Chinese, Hindi, Urdu and Arabic included."""
+COLONS = (":", "\uff1a")
 _STOPPED = (*ENDS, ";", ",", "\uff1b", "\uff0c")
 _MARKED_HEADING = re.compile(
     r"[ \t]*(?:#{1,6}[ \t]+\S|(?:\*\*|__)(?:(?!\*\*|__|: )[^\n])+"

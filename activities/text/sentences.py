@@ -12,7 +12,7 @@ from itertools import pairwise
 
 import sentencex
 
-from activities.contracts.evidence import Evidence, EvidenceType
+from activities.contracts.evidence import NOT_STUDIES, Evidence, EvidenceType
 from activities.text.language import ENGLISH, language_of
 from activities.text.layout import Unit, units
 from activities.text.normal_form import is_unspaced, min_chars, normalise
@@ -23,10 +23,6 @@ MAX_SENTENCE = 600
 """Characters; longer runs are tables, lists or broken text."""
 MAX_PARAGRAPH = 1_500
 """Characters of a paragraph that are encoded with each of its sentences."""
-NOT_STUDIES: frozenset[EvidenceType] = frozenset(
-    {"drug_label", "regulatory", "adverse_events", "trial_registration", "database_record", "knowledge_graph"}
-)
-"""Kinds whose headings are not those of a study (`Purpose` of a label is no aim)."""
 OF_THE_USER: frozenset[EvidenceType] = frozenset({"document", "web_page"})
 """Kinds whose facts stand in short sentences, lists and tables; of abstracts these are mostly fragments."""
 MIN_WORDS, MIN_LETTERS = 6, 0.4

@@ -153,12 +153,14 @@ async def list_reviews(client: "Determinator") -> None:
 @verb(json_option)
 async def status(target: "Review", as_json: bool) -> None:
     """Show where a review stands, and whom it waits for."""
+    from client.listing import FAILED
+
     state = await target.status()
     if as_json:
         print_json(state)
         return
     print_text(f"{target.id} ({'cancelled' if state.status == 'canceled' else state.status})")
-    if state.status in ("failed", "terminated", "timed_out"):
+    if state.status in FAILED:
         from client.cli.runs import failure
 
         print_text(f"it ended because {plain(await failure(target.connection, target.id))}")

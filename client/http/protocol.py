@@ -19,6 +19,7 @@ from activities.report.formats.prose import model_fault
 from activities.report.formats.text import safe_url
 from activities.report.schema import Reference, Report
 from client.failures import NoSuchRun
+from client.listing import FAILED
 from client.reports.load import NoReport
 from client.run import Run
 from workflows.event_types import AgentEvent
@@ -210,7 +211,7 @@ async def ending(run: Run, status: str) -> tuple[Json | None, str, Json | None]:
     except NoReport as error:
         return None, "failed", {"code": "server_error", "message": str(error)}
     text = await asyncio.to_thread(text_of, report)
-    if status in ("failed", "terminated", "timed_out"):
+    if status in FAILED:
         failure = {"code": "server_error", "message": f"the run was {status}; this is what it had"}
         return text, "failed", failure
     if fault := model_fault(report):

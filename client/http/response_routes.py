@@ -4,13 +4,14 @@ import asyncio
 import json
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from fastapi import APIRouter, Depends, HTTPException, Query
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel, Field
 from sse_starlette import EventSourceResponse, ServerSentEvent
 
+from activities.contracts.evidence import ApprovalGate
 from client.access import line_of
 from client.api import EXPECTED
 from client.failures import BadInput
@@ -197,7 +198,7 @@ async def decide_gate(desk: Desk, run_id: str | None, decision: Item, token: Tok
     if request_id != request[0]:
         raise BadInput(f"{request[0]} does not wait for a decision; what waits is {request_id or 'nothing'}")
     decide = run.approve if decision.approve else run.reject
-    gate: Literal["plan", "candidates", "report"] = request[2]  # type: ignore[assignment]
+    gate: ApprovalGate = request[2]  # type: ignore[assignment]
     await decide(gate=gate, by=case.by, note=decision.reason or "")
     return run, events[-1].seq
 

@@ -2,11 +2,11 @@
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated
 
 from pydantic import Field
 
-from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction
+from activities.contracts.revise import MAX_INSTRUCTION_CHARS, Instruction, InstructionKind
 from activities.report.schema import Report
 from client.failures import BadInput, NoConnection, NoSuchRun
 from workflows.messages import By, Message, Text
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from client.connection import Connection
 
 
-Kind = Literal["tell", "change", "dispute", "decide"]
 Sentence = Annotated[str, Field(max_length=20, description="Its id, as s1.2")]
 
 
@@ -51,7 +50,7 @@ class Reply:
 async def revise(
     client: "Determinator",
     name: str,
-    kind: Kind,
+    kind: InstructionKind,
     content: Asked | Decided,
     *,
     by: str | None = None,

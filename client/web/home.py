@@ -27,7 +27,7 @@ from client.api import EXPECTED, Determinator
 from client.checkup import Check, check_model
 from client.failures import BadInput, faults_of
 from client.guard import QUESTION_FILE
-from client.listing import Listing, Row
+from client.listing import FAILED, Listing, Row
 from client.run import Run
 from client.runs.checks import question_of
 from client.runs.destinations import destinations, network_sources
@@ -325,6 +325,4 @@ def word_of(row: Row) -> tuple[str, str]:
         phase = row.phase.replace("_", " ")
         return ("waits", "waits for you") if "approval" in phase else ("running", phase or "running")
     state = "done" if row.status == "completed" else "ended"
-    return ("failed" if row.status in ("failed", "timed_out", "terminated") else state), WORDS.get(
-        row.status, row.status
-    )
+    return ("failed" if row.status in FAILED else state), WORDS.get(row.status, row.status)

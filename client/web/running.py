@@ -26,7 +26,7 @@ from client.web.frame import Frame, drafts_of, render_template
 from client.web.home import Home
 from client.web.reading import Reading, Talking
 from workflows.event_types import AgentEvent
-from workflows.types import Progress
+from workflows.types import PERMANENT, Progress
 
 NOTE_CHARS = 2_000
 Said = tuple[Verb, dict[str, object]]
@@ -297,8 +297,6 @@ STEPS: Mapping[str, tuple[str, ...]] = {
 }
 """Name of each step, and the events that begin it. Any other event belongs to the step that is open."""
 NAMES = {kind: name for name, kinds in STEPS.items() for kind in kinds}
-PERMANENT = ("auth", "insufficient_quota", "model_not_found")
-"""Failures of a model's server that only a person can mend."""
 
 
 @dataclass(slots=True)

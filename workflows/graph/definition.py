@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import AfterValidator, ConfigDict, Field, StringConstraints, model_validator
 
 from activities.contracts.evidence import Frozen
-from workflows.rules.stopping import MAX_STALLED_ITERATIONS
+from workflows.rules.stopping import MAX_STALLED_ITERATIONS, LastStep
 
 NODES = 100
 EDGES = 400
@@ -23,7 +23,7 @@ MAX_PROMPTS_CHARS = 32_000
 """The longest prompt of a node, and all of a definition together."""
 MAX_TOOLS = 20
 
-OwnName = Annotated[str, StringConstraints(pattern=r"^[A-Za-z][A-Za-z0-9_-]{0,39}$")]
+OwnName = Annotated[str, StringConstraints(pattern=NODE_NAME)]
 """The name of an entry point."""
 PromptText = Annotated[str, StringConstraints(max_length=MAX_PROMPT_CHARS)]
 NodeName = Annotated[str, StringConstraints(pattern=NODE_NAME)]
@@ -99,7 +99,7 @@ class Facts(Frozen):
     """Whether searches were made and not one got an answer."""
     unread_steering: bool = False
     """Whether a reviewer gave an instruction that no step has read."""
-    last: Literal["start", "observe", "evaluate_gaps", "select_tools", "search", "judge"] = "start"
+    last: LastStep = "start"
     """The research step that was completed last."""
 
 

@@ -14,7 +14,7 @@ from collections.abc import Collection, Iterable, Sequence
 from itertools import permutations
 from typing import NamedTuple
 
-from activities.contracts.evidence import EvidenceRef, EvidenceType, Identifiers, Standing
+from activities.contracts.evidence import UNSPECIFIC, EvidenceRef, Identifiers, Standing
 from activities.contracts.identifiers import fingerprint
 from activities.retractions.rules import worst
 from workflows.rules.matching import (
@@ -27,9 +27,6 @@ from workflows.rules.matching import (
 )
 
 MAX_QUERIES = 8
-
-_VAGUE: tuple[EvidenceType, ...] = ("article", "document", "web_page")
-"""Types that say nothing about the design of a study."""
 
 
 class Merged(NamedTuple):
@@ -144,8 +141,8 @@ def merge_records(
             identifiers.setdefault(kind, value)
     types = [ref.evidence_type for ref in order]
     evidence_type = types[0]
-    if evidence_type in _VAGUE:
-        evidence_type = next((t for t in types if t not in _VAGUE and t != "preprint"), evidence_type)
+    if evidence_type in UNSPECIFIC:
+        evidence_type = next((t for t in types if t not in UNSPECIFIC and t != "preprint"), evidence_type)
     return best.replace(
         evidence_id=base.evidence_id,
         title=titled.title,

@@ -1,7 +1,5 @@
 """What a run and its sections give each other."""
 
-from typing import Literal
-
 from pydantic import Field
 
 from activities.contracts.evidence import (
@@ -15,6 +13,7 @@ from activities.contracts.evidence import (
 )
 from activities.contracts.iterations import IterationRecord
 from activities.contracts.judge import Refused, WorkJudgement
+from activities.contracts.publish import SectionStatus
 from workflows.amounts import Addition, Spend
 from workflows.event_types import AgentEvent
 
@@ -33,7 +32,7 @@ class SectionJob(Frozen):
 
 class SectionFindings(Frozen):
     section_id: str
-    status: Literal["complete", "partial", "failed", "cancelled"]
+    status: SectionStatus
     stop_reason: StopReason
     evidence: tuple[EvidenceRef, ...] = ()
     """Best first; only items worth showing a writer."""

@@ -36,8 +36,8 @@ from workflows.context import RunPart
 from workflows.rules.payload_limits import REFS_ROOM, input_refs, to_order
 from workflows.rules.stopping import MAX_JUDGE_FAILURES, is_off_subject, is_worth_judging, judged_end
 from workflows.steps import policy
-from workflows.steps.model import PERMANENT
 from workflows.steps.policy import OutOfBudget, StepFailed, run_all
+from workflows.types import PERMANENT
 
 MAX_WEAKEST = 30
 """Works that answered, the weakest of them, with which new ones are compared."""

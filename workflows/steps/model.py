@@ -26,11 +26,10 @@ from workflows.part_state import ClarificationState
 from workflows.rules.budget import expected_allowance, least_tokens, scale, smaller_allowance
 from workflows.steps import policy
 from workflows.steps.policy import OutOfBudget, StepFailed, model_failure, retry_on_worker_loss
+from workflows.types import PERMANENT
 
 TEMPORARY = ("unavailable", "rate_limited")
 """Failures of a model that is expected back."""
-PERMANENT = ("auth", "model_not_found", "insufficient_quota")
-"""Failures after which no further call to that model can succeed."""
 MODEL_WAITS = (30.0, 60.0, 60.0, 60.0, 60.0, 60.0, 120.0, 300.0, 600.0)
 """Seconds between attempts while a run waits for its model; the last one repeats. After an outage of five
 minutes, of which most are shorter, a run idles for a minute at most."""

@@ -4,7 +4,6 @@ Publishing is never clipped by a deadline: every run ends with a report.
 """
 
 from collections.abc import Collection, Iterable
-from typing import Literal
 
 from temporalio import workflow
 
@@ -20,6 +19,7 @@ from activities.contracts.publish import (
     PrismaCounts,
     PublishInput,
     PubMedSaid,
+    SecondReader,
 )
 from activities.contracts.stop_reasons import STOPS, StopReason, in_short
 from activities.messages import plural
@@ -219,7 +219,7 @@ class Publisher(RunPart):
                 stopped=reason if is_last else None,
             )
 
-    def _reader(self, sections: tuple[PlannedSection, ...]) -> Literal["", "same_model", "other_model"]:
+    def _reader(self, sections: tuple[PlannedSection, ...]) -> SecondReader:
         edited = self.state.draft.edited
         sentences = [sentence for section in sections for sentence in section.draft.sentences]
         if not any(

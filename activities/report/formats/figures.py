@@ -141,8 +141,12 @@ def description(svg: str) -> str:
     return unescape(f"{match[1]}: {match[2]}") if match else ""
 
 
-def flow_figure(title: str, steps: Sequence[FlowBox], *, with_pictures: bool = True) -> Figure:
+FLOW = N_("Flow of records (PRISMA 2020)")
+
+
+def flow_figure(steps: Sequence[FlowBox], *, with_pictures: bool = True) -> Figure:
     """Draw a flow of records, which is a table where it cannot be drawn."""
+    title = _(FLOW)
     rows = [row for step in steps for row in (*step.rows, *step.aside)]
     words = "; ".join(f"{label}: {count}" for label, count in rows)
     svg = drawing("steps", title, words, steps) if with_pictures else ""

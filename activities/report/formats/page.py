@@ -56,11 +56,11 @@ from activities.report.formats.prose import (
 )
 from activities.report.formats.references import Quotes, anchor_of, words_of
 from activities.report.formats.statements import sentence
-from activities.report.formats.text import COLONS, clean, in_quotes, shortened, with_colon
+from activities.report.formats.text import clean, in_quotes, shortened, with_colon
 from activities.report.formats.works_table import WIDE, works_table
 from activities.report.parts import concludes, parts_of
 from activities.report.schema import QuotedPassage, Report, ReportSection
-from activities.text.layout import ENDS
+from activities.text.layout import COLONS, ENDS
 from activities.text.number_index import missing_numbers
 from activities.text.tokens import terms
 from activities.verification.verdicts import bases_of
@@ -86,7 +86,6 @@ QUOTES = N_("Quotes behind the sentences")
 RESTS = N_("Sources, sentence by sentence")
 REST_CHARS = 90
 """Characters of a sentence by which it is known in the list of what each rests on."""
-FLOW = N_("Flow of records (PRISMA 2020)")
 DRAFT = N_("Draft: this report is awaiting a reviewer's approval.")
 
 
@@ -485,7 +484,7 @@ class _Page:
     def _rows(self) -> Iterator[Block]:
         report, method = self.report, self.report.methodology
         if report.words.graded:
-            yield figures.flow_figure(_(FLOW), figures.flow(report), with_pictures=self.with_pictures)
+            yield figures.flow_figure(figures.flow(report), with_pictures=self.with_pictures)
         reasons = {work.evidence_id: clean(work.reason) for work in report.judgements}
         works = [
             (w.title or w.evidence_id, w.evidence_id, words.unused(w, reasons.get(w.evidence_id, "")))

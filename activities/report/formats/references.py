@@ -5,7 +5,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from urllib.parse import quote, unquote, urlsplit
 
-from activities.contracts.evidence import Claim, Standing, Support
+from activities.contracts.evidence import UNSPECIFIC, Claim, Standing, Support
 from activities.contracts.profile import Words
 from activities.contracts.write import DraftClaim
 from activities.messages import N_, _, clock, day
@@ -24,7 +24,7 @@ from activities.report.formats.text import (
     with_full_stop,
 )
 from activities.report.schema import Reference, Report
-from activities.report.strength import KIND_NAMES, TYPE_NAMES, UNSPECIFIC
+from activities.report.strength import KIND_NAMES, TYPE_NAMES
 from activities.text.person_names import MAX_INITIALS, is_cjk, is_initials
 
 STANDINGS: Mapping[Standing, str] = {

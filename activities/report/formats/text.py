@@ -12,7 +12,7 @@ from urllib.parse import quote, urlsplit
 
 from activities.contracts.evidence import Emphasis, Identifiers, Stress
 from activities.messages import _
-from activities.text.layout import ENDS
+from activities.text.layout import COLONS, ENDS
 
 _INVISIBLE = ("Cc", "Cf", "Cs", "Co", "Cn")
 _EVERYWHERE = re.compile(
@@ -42,7 +42,6 @@ def clean(text: str) -> str:
 
 
 _SIGNS = ("P", "S")
-COLONS = (":", "\uff1a")
 INDENT = " " * 4
 """Before an item within another one, in Markdown: as wide as the widest marker."""
 LINE = "  \n"

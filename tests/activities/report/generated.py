@@ -8,10 +8,10 @@ import random
 from typing import get_args
 
 from activities.contracts.evidence import Evidence, EvidenceType, Standing, StopReason
-from activities.contracts.publish import PublishInput
+from activities.contracts.publish import PublishInput, SectionStatus
 from activities.contracts.write import SentenceState
 from activities.report.assemble import build_report
-from activities.report.schema import Report, SectionStatus
+from activities.report.schema import Report
 from tests.activities.cases import DOCUMENTS, FULL, ref_of
 from tests.activities.report import wide, written
 
