@@ -8,6 +8,7 @@ from typing import TypeAlias
 
 from markdown_it import MarkdownIt
 from markdown_it.rules_core import StateCore
+from markdown_it.rules_inline import StateInline
 from markdown_it.token import Token
 
 from activities.contracts.evidence import Emphasis, Stress
@@ -22,6 +23,8 @@ LABELS = re.compile(
 """Labels in square brackets, between them a sign or a short word of any language; `(E951)` is an additive."""
 LINE = "\u2028"
 """Between lines that stay apart."""
+_PRODUCT = re.compile(r"(?<=\d)\*+(?=\d)")
+_BREAK = re.compile(r"<br ?/?>(\()?", re.IGNORECASE)
 _SCRIPT = re.compile(r"<(su[bp])>([^<>]{1,20})</\1>")
 _BOLD = re.compile(r"(?<!\*)\*\*([^*\n]{1,200})\*\*(?!\*)")
 _OPENING = "\"'(\u201c\u2018\u300a\u300c\u300e\uff08"
@@ -42,7 +45,18 @@ Styled: TypeAlias = Iterator[tuple[str, frozenset[str]]]
 def parser() -> MarkdownIt:
     parser = MarkdownIt("commonmark", {"html": False}).enable("table")
     parser.core.ruler.after("normalize", "signs", _part_signs)
+    parser.inline.ruler.before("emphasis", "product", _read_product)
     return parser
+
+
+def _read_product(state: StateInline, silent: bool) -> bool:
+    """Read stars between digits as signs of a product: `2*3*4`."""
+    match = _PRODUCT.match(state.src, state.pos)
+    if match is None:
+        return False
+    state.pending += "" if silent else match[0]
+    state.pos = match.end()
+    return True
 
 
 def _part_signs(state: StateCore) -> None:
@@ -63,6 +77,13 @@ def _part_signs(state: StateCore) -> None:
     state.src = _BOLD.sub(without_signs, state.src)
 
 
+def with_signs(token: Token) -> Token:
+    """Let signs part what `<br>` parts in a field of a table, which is one line."""
+    for child in token.children or ():
+        child.content = _BREAK.sub(lambda m: " (" if m[1] else "; ", child.content)
+    return token
+
+
 def pieces(token: Token, soft_break: str) -> Iterator[tuple[str, frozenset[str]]]:
     """Yield the texts of an inline token, each with the names of the HTML elements that it would be in."""
     breaks, tags = {"softbreak": soft_break, "hardbreak": LINE}, list[str]()
@@ -73,6 +94,7 @@ def pieces(token: Token, soft_break: str) -> Iterator[tuple[str, frozenset[str]]
             tags.pop()
         else:
             text = _SCRIPT.sub(lambda m: script(m[2], m[1]), child.content or breaks.get(child.type, ""))
+            text = _BREAK.sub(lambda m: LINE + (m[1] or ""), text)
             yield text, frozenset((*tags, child.tag))
 
 

@@ -17,7 +17,7 @@ from markdown_it.tree import SyntaxTreeNode
 from activities.contracts.evidence import CiteMark, Emphasis
 from activities.contracts.write import DraftClaim, SentenceKind
 from activities.report.formats.text import clean
-from activities.roles.inline import LABELS, LINE, Styled, emphasis_of, parser, pieces, styled_text
+from activities.roles.inline import LABELS, LINE, Styled, emphasis_of, parser, pieces, styled_text, with_signs
 from activities.roles.validation import line
 from activities.text.layout import ENDS
 from activities.text.sentences import ORDINALS, ends_at_units
@@ -248,7 +248,7 @@ class _Reader:
         return self._sentences(node.token)
 
     def _table(self, node: SyntaxTreeNode) -> list[ProseRow]:
-        tokens = [[*_inlines(row)] for row in node.walk() if row.type == "tr"]
+        tokens = [[*map(with_signs, _inlines(row))] for row in node.walk() if row.type == "tr"]
         heads = [*map(self._field, tokens[0])]
         rows = [
             self._row(row, heads) for row in tokens[1 : MAX_ROWS + 1] if any(token.content for token in row)
@@ -271,7 +271,8 @@ class _Reader:
         return self.marked(f"[{', '.join(labels)}]") if are_labels else text
 
     def row(self, fields: Sequence[str], heads: Sequence[str]) -> ProseRow:
-        return self._row([token for field in fields for token in parser().parseInline(field)], heads)
+        tokens = (token for field in fields for token in parser().parseInline(field))
+        return self._row([*map(with_signs, tokens)], heads)
 
     def _row(self, tokens: Sequence[Token], heads: Sequence[str]) -> ProseRow:
         """Make a row; in its heads characters stand for citations."""

@@ -101,6 +101,8 @@ def _line(parts: page.Parts, *, with_marks: bool = True) -> str:
     texts: list[str] = []
     for place, part in enumerate(parts):
         space = page.space_before(part) if place else ""
+        if place and texts[-1].endswith("**"):  # whose last sign closes nothing before a letter
+            space = space or " "
         text = _part(part, inline=space != NEW_LINE and bool(place), with_marks=with_marks)
         texts.append(f"{LINE if space == NEW_LINE else space}{text}")
     return "".join(texts).replace("** **", " ")  # bold print goes on; a star of a text is escaped

@@ -180,7 +180,8 @@ def capitalized(text: str) -> str:
 
 def with_colon(lead: str) -> str:
     """End words that lead a sentence, unless they are a sentence."""
-    return lead if lead.endswith(ENDS) else f"{lead}:"
+    colon = COLONS[full_stop(lead) == "\u3002"]
+    return lead if lead.endswith(ENDS) else f"{lead}{colon}"
 
 
 def marker(number: int | None) -> str:

@@ -144,6 +144,13 @@ def test_a_heading_stays_where_the_answer_says_the_first_paragraph_under_it() ->
     assert f"## {HEAD.text}\n\n{other.text[:-1]}" in render(report, "md").decode()
 
 
+def test_bold_words_before_a_script_without_blanks_are_bold_in_markdown() -> None:
+    line = PROPOSED.shaped([("\u7ed3\u8bba", "\u5b83\u91cd\u8981\u3002")])
+    strong = PROPOSED.replace(text="\u597d\u3002", strong=True)
+    text = render(report_of(grouped((SAID,), (strong, line))), "md").decode()
+    assert "**\u597d\u3002 \u7ed3\u8bba\uff1a** \u5b83\u91cd\u8981\u3002\n" in text
+
+
 STEPS = tuple(
     PROPOSED.replace(text=f"Do {text}.", item=True, begins=True, number=number, level=level)
     for text, number, level in (("alpha", 1, 0), ("beta", 0, 1), ("gamma", 0, 3), ("delta", 2, 0))

@@ -48,7 +48,8 @@ def styles(markdown: str) -> list[tuple[str, frozenset[str]]]:
         ("Set `a_b()` to **25%** of $30.", "Set a_b() to 25% of $30.", ["25%", "a_b()"]),
         ("CO<sub>2</sub> at 10<sup>6</sup> V<sub>max</sub>.", "CO\u2082 at 10\u2076 Vmax.", []),
         ("**Yes [E1] and no** it is.", "Yes and no it is.", ["Yes", "and no"]),
-        ("Not 1**2**3, **GLP**-1, **4**.5 or [**E1**].", "Not 123, GLP-1, 4.5 or.", []),
+        ("Not 1**2**3, **GLP**-1, **4**.5 or [**E1**].", "Not 1**2**3, GLP-1, 4.5 or.", []),
+        ("It is 2*3*4 *mg* or `2*3`.", "It is 2*3*4 mg or 2*3.", ["mg", "2*3"]),
         (
             'They "saw **no** effect" in **all "arms"**.',
             'They "saw no effect" in all "arms".',

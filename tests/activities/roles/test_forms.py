@@ -131,6 +131,12 @@ def test_a_heading_stays_where_the_first_paragraph_under_it_falls() -> None:
     assert [p.heading and p.heading.text for p in without.paragraphs] == ["Call", "Work"]
 
 
+def test_a_broken_line_in_a_field_is_parted_by_a_sign() -> None:
+    (row,) = written(table("Call<br>**night**<br />(two) | 180.00 | | [E1]"))[0].claims
+    assert row.cells[0][1] == "Call; night (two)"
+    assert [e.words for e in row.emphasis] == ["night"]
+
+
 def test_the_boxes_of_a_checklist_are_signs() -> None:
     done, open_one, none = written("- [x] Ask him.\n- [ ] **Bill:** pay it.\n- A [ ] here.")[0].claims
     assert (done.text, none.text) == ("\u2611 Ask him.", "A [ ] here.")
