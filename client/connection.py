@@ -22,7 +22,7 @@ from temporalio.api.namespace.v1 import NamespaceConfig
 from temporalio.api.operatorservice.v1 import AddSearchAttributesRequest, ListSearchAttributesRequest
 from temporalio.api.workflowservice.v1 import DescribeNamespaceRequest, UpdateNamespaceRequest
 from temporalio.client import Client, Interceptor
-from temporalio.common import SearchAttributeKey, SearchAttributePair, TypedSearchAttributes
+from temporalio.common import SearchAttributePair, TypedSearchAttributes
 from temporalio.envconfig import ClientConfigProfile, ClientConnectConfig
 from temporalio.runtime import Runtime, TelemetryConfig
 from temporalio.service import GrpcCompression, HttpConnectProxyConfig, RetryConfig, RPCError, RPCStatusCode
@@ -34,6 +34,7 @@ from activities.proxies import spare_this_machine
 from activities.settings import Settings
 from client.failures import BadConnectionSettings as BadConnectionSettings
 from client.failures import NoConnection as NoConnection
+from workflows import attributes
 
 if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
@@ -245,20 +246,7 @@ def quiet(_: str) -> None:
     """Discard messages."""
 
 
-QUESTION = SearchAttributeKey.for_text("DeterminatorQuestion")
-MODE = SearchAttributeKey.for_keyword("DeterminatorMode")
-PROFILE = SearchAttributeKey.for_keyword("DeterminatorProfile")
-
-ATTRIBUTES = {
-    QUESTION.name: "Text",
-    MODE.name: "Keyword",
-    PROFILE.name: "Keyword",
-    "DeterminatorPhase": "Keyword",
-    "DeterminatorStopReason": "Keyword",
-    "DeterminatorIteration": "Int",
-    "DeterminatorTokens": "Int",
-    "DeterminatorConfidence": "Double",
-}
+ATTRIBUTES = {key.name: key.indexed_value_type.name.capitalize() for key in attributes.EVERY}
 """Name -> type, as `temporal server start-dev --search-attribute` accepts them."""
 
 RETENTION = timedelta(days=90)
@@ -272,9 +260,9 @@ def run_attributes(question: str, mode: str, profile: str) -> TypedSearchAttribu
     """
     return TypedSearchAttributes(
         [
-            SearchAttributePair(QUESTION, question[:1000]),
-            SearchAttributePair(MODE, mode),
-            SearchAttributePair(PROFILE, profile),
+            SearchAttributePair(attributes.QUESTION, question[:1000]),
+            SearchAttributePair(attributes.MODE, mode),
+            SearchAttributePair(attributes.PROFILE, profile),
         ]
     )
 

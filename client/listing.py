@@ -15,6 +15,7 @@ from activities.codec import CodecError
 from activities.configuration.declaration import option
 from activities.contracts.evidence import Frozen
 from client.failures import BadInput, NoSuchRun, SeveralRuns, faults_of, no_such_run
+from workflows.attributes import MODE, PHASE, QUESTION, STOP_REASON
 from workflows.modes import WORKFLOW_OF_MODE
 
 RESEARCH = "WorkflowType IN (" + ", ".join(f"'{name}'" for name in WORKFLOW_OF_MODE.values()) + ")"
@@ -226,10 +227,10 @@ async def as_row(execution: WorkflowExecution) -> Row:
     return Row(
         run_id=execution.id,
         status=status_of(execution),
-        question=str(memo.get("question", "")) or attributes.get("DeterminatorQuestion", ""),
-        mode=attributes.get("DeterminatorMode", "") or kind,
-        phase=attributes.get("DeterminatorPhase", ""),
-        stop_reason=attributes.get("DeterminatorStopReason", ""),
+        question=str(memo.get("question", "")) or attributes.get(QUESTION.name, ""),
+        mode=attributes.get(MODE.name, "") or kind,
+        phase=attributes.get(PHASE.name, ""),
+        stop_reason=attributes.get(STOP_REASON.name, ""),
         started=execution.start_time,
         closed=execution.close_time,
         user=str(memo.get("user", "")),

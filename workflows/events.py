@@ -6,13 +6,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from temporalio import workflow
-from temporalio.common import SearchAttributeKey, SearchAttributeUpdate
+from temporalio.common import SearchAttributeUpdate
 from temporalio.exceptions import ActivityError, is_cancelled_exception
 
 from activities.contracts.bounds import INT64, within
 from activities.contracts.evidence import Statement, StopReason
 from activities.contracts.write import SectionDraft
 from activities.event_activity import EventActivities, EventBatch
+from workflows.attributes import CONFIDENCE, ITERATION, MODE, PHASE, PROFILE, STOP_REASON, TOKENS
 from workflows.context import RunPart
 from workflows.details import details_of
 from workflows.event_types import EVENTS, AgentEvent
@@ -23,13 +24,6 @@ from workflows.types import Phase, StoredEvents
 if TYPE_CHECKING:
     from workflows.run import RunParts
 
-PHASE = SearchAttributeKey.for_keyword("DeterminatorPhase")
-MODE = SearchAttributeKey.for_keyword("DeterminatorMode")
-PROFILE = SearchAttributeKey.for_keyword("DeterminatorProfile")
-STOP_REASON = SearchAttributeKey.for_keyword("DeterminatorStopReason")
-ITERATION = SearchAttributeKey.for_int("DeterminatorIteration")
-TOKENS = SearchAttributeKey.for_int("DeterminatorTokens")
-CONFIDENCE = SearchAttributeKey.for_float("DeterminatorConfidence")
 LOOP_PHASES: tuple[Phase, ...] = ("observing", "evaluating_gaps", "selecting_tools", "searching", "judging")
 """Phases that the search attribute shows as `researching`: each update of it is an event of the history."""
 PARAGRAPH_CHARS = 3_000
