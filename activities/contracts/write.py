@@ -208,11 +208,12 @@ class SectionDraft(Frozen):
 
     @property
     def texts(self) -> tuple[str, ...]:
-        """Return each paragraph as text; items and rows on lines of their own."""
-        return tuple(
-            ("\n" if paragraph.claims[0].is_row else " ").join(claim.text for claim in paragraph.claims)
+        """Return each paragraph as text; items, rows and broken lines on lines of their own."""
+        texts = (
+            "".join(("\n" if c.is_row or c.begins or c.line else " ") + c.text for c in paragraph.claims)
             for paragraph in self.paragraphs
         )
+        return tuple(text.strip() for text in texts)
 
     def changed(self, change: Callable[[DraftClaim], Sequence[DraftClaim]]) -> "SectionDraft":
         """Return the draft with what `change` makes of each sentence, without empty paragraphs."""

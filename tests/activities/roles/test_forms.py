@@ -137,6 +137,11 @@ def test_a_broken_line_in_a_field_is_parted_by_a_sign() -> None:
     assert [e.words for e in row.emphasis] == ["night"]
 
 
+def test_the_items_of_a_draft_are_lines_while_it_is_written() -> None:
+    draft, _ = written("It is claimed [E1].", "## Steps", "- Ask. Then wait.\n- Pay it.", "Go on. Now.")
+    assert draft.texts == ("Ask. Then wait.\nPay it.", "Go on. Now.")
+
+
 def test_the_boxes_of_a_checklist_are_signs() -> None:
     done, open_one, none = written("- [x] Ask him.\n- [ ] **Bill:** pay it.\n- A [ ] here.")[0].claims
     assert (done.text, none.text) == ("\u2611 Ask him.", "A [ ] here.")
