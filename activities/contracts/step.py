@@ -18,7 +18,7 @@ from activities.contracts.evidence import (
     Usage,
 )
 from activities.contracts.profile import Profile
-from activities.messages import ENGLISH
+from activities.messages import ENGLISH, N_
 
 T = TypeVar("T")
 
@@ -48,6 +48,32 @@ Role = Literal[
     "own_role",
 ]
 """`own_role` stands for all roles that installed packages add."""
+TITLES: Mapping[str, str] = {
+    "clarifier": N_("Asking for clarification"),
+    "query_parser": N_("Reading the question"),
+    "planner": N_("Planning"),
+    "observer": N_("Reading the evidence"),
+    "gap_evaluator": N_("Finding what is missing"),
+    "tool_selector": N_("Choosing searches"),
+    "judge": N_("Judging the evidence"),
+    "orderer": N_("Ordering the passages"),
+    "reflector": N_("Reviewing searches"),
+    "hypothesis_generator": N_("Naming candidates"),
+    "writer": N_("Writing"),
+    "verifier": N_("Verifying sentences"),
+    "editor": N_("Editing"),
+    "extractor": N_("Filling the table"),
+    "appraiser": N_("Appraising the effects"),
+    "reviser": N_("Changing the report"),
+    "manager": N_("Managing the team"),
+    "analyst": N_("Writing a program for the statistics"),
+    "screener": "Screening records",
+    "full_text_screener": "Screening the full texts",
+    "data_extractor": "Extracting the data",
+    "bias_assessor": "Proposing the risk of bias",
+    "own_role": "A role of an installed package",
+}
+"""Role -> what it does, as reports name its step."""
 
 Member = str
 """A member of a team, beside its manager: `searcher`, `hypothesizer`, `judge`, `analyst`, `reporter`, or a

@@ -72,11 +72,5 @@ def accept(_step: AnalystInput, _prompt: Prompt, answer: AnalystAnswer) -> Accep
 
 
 ANALYST = RoleSpec(
-    "analyst",
-    "Writing a program for the statistics",
-    AnalystAnswer,
-    render,
-    accept,
-    lambda *_: Program(),
-    idle=lambda step, _: not step.not_pooled,
+    "analyst", AnalystAnswer, render, accept, lambda *_: Program(), idle=lambda step, _: not step.not_pooled
 )

@@ -204,6 +204,4 @@ def _contradicts(effect: StudyEffect) -> bool:
     return {side, effect.direction} == {"higher", "lower"}
 
 
-APPRAISER = RoleSpec(
-    "appraiser", "Appraising the effects", AppraiseAnswer, render, accept, lambda *_: Appraisal(), reads=True
-)
+APPRAISER = RoleSpec("appraiser", AppraiseAnswer, render, accept, lambda *_: Appraisal(), reads=True)

@@ -99,10 +99,9 @@ def fallback(step: ExtractDataInput, documents: Sequence[Evidence]) -> Extractio
     return Extraction(evidence_id=step.evidence[0].evidence_id)
 
 
-def _spec(role: Role, does: str) -> RoleSpec[ExtractDataInput, DataAnswer, Extraction]:
+def _spec(role: Role) -> RoleSpec[ExtractDataInput, DataAnswer, Extraction]:
     return RoleSpec(
         role,
-        does,
         DataAnswer,
         partial(render, role),
         accept,
@@ -112,5 +111,5 @@ def _spec(role: Role, does: str) -> RoleSpec[ExtractDataInput, DataAnswer, Extra
     )
 
 
-DATA_EXTRACTOR = _spec("data_extractor", "Extracting the data")
-BIAS_ASSESSOR = _spec("bias_assessor", "Proposing the risk of bias")
+DATA_EXTRACTOR = _spec("data_extractor")
+BIAS_ASSESSOR = _spec("bias_assessor")

@@ -179,7 +179,6 @@ def _repeated(
 
 EDITOR = RoleSpec(
     "editor",
-    "Editing",
     EditAnswer,
     render,
     accept,

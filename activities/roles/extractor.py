@@ -87,7 +87,6 @@ def accept(step: ExtractInput, prompt: Prompt, answer: ExtractAnswer) -> Accepte
 
 EXTRACTOR = RoleSpec(
     "extractor",
-    "Filling the table",
     ExtractAnswer,
     render,
     accept,

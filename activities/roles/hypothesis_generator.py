@@ -109,5 +109,5 @@ def _of_drug(drug: str, labels: Sequence[str], prompt: Prompt) -> tuple[Support,
 
 
 HYPOTHESIS_GENERATOR = RoleSpec(
-    "hypothesis_generator", "Naming candidates", HypothesesAnswer, render, accept, hypothesise, reads=True
+    "hypothesis_generator", HypothesesAnswer, render, accept, hypothesise, reads=True
 )

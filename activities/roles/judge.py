@@ -209,4 +209,4 @@ def _design(
     return design or "", supports(sentences), text
 
 
-JUDGE = RoleSpec("judge", "Judging the evidence", JudgeAnswer, render, accept, passages.judge, reads=True)
+JUDGE = RoleSpec("judge", JudgeAnswer, render, accept, passages.judge, reads=True)

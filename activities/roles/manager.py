@@ -100,6 +100,4 @@ def accept(step: ManagerInput, _prompt: Prompt, answer: ManagerAnswer) -> Accept
     return Accepted(ledger)
 
 
-MANAGER = RoleSpec(
-    "manager", "Managing the team", ManagerAnswer, render, accept, lambda step, _: planning.manage(step)
-)
+MANAGER = RoleSpec("manager", ManagerAnswer, render, accept, lambda step, _: planning.manage(step))

@@ -32,6 +32,4 @@ def accept(_step: WeighInput, _prompt: Prompt, answer: YesOrNo) -> Accepted[Weig
     return Accepted(Weighed(yes=answer.yes))
 
 
-ORDERER = RoleSpec(
-    "orderer", "Ordering the passages", YesOrNo, render, accept, lambda *_: Weighed(), reads=True
-)
+ORDERER = RoleSpec("orderer", YesOrNo, render, accept, lambda *_: Weighed(), reads=True)

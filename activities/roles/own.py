@@ -68,7 +68,6 @@ def own_spec(name: str) -> AnySpec:
 
     return RoleSpec[OwnStepInput, BaseModel, OwnStepOutput](
         "own_role",
-        "A role of an installed package",
         role.answer,
         partial(_render, role),
         accept,

@@ -167,12 +167,7 @@ def accept_query(step: ParseQueryInput, _prompt: Prompt, answer: QueryAnswer) ->
 
 
 QUERY_PARSER = RoleSpec(
-    "query_parser",
-    "Reading the question",
-    QueryAnswer,
-    render_query,
-    accept_query,
-    lambda step, _: planning.parse_query(step),
+    "query_parser", QueryAnswer, render_query, accept_query, lambda step, _: planning.parse_query(step)
 )
 
 
@@ -206,14 +201,7 @@ def accept_readings(_step: ClarifyInput, _prompt: Prompt, answer: ClarifierAnswe
     return Accepted(Clarified(readings=tuple(readings.values())[:MAX_READINGS]))
 
 
-CLARIFIER = RoleSpec(
-    "clarifier",
-    "Asking for clarification",
-    ClarifierAnswer,
-    render_readings,
-    accept_readings,
-    lambda *_: Clarified(),
-)
+CLARIFIER = RoleSpec("clarifier", ClarifierAnswer, render_readings, accept_readings, lambda *_: Clarified())
 
 
 MAX_QUERIES = 3
@@ -278,6 +266,4 @@ def accept_plan(step: PlanInput, _prompt: Prompt, answer: PlanAnswer) -> Accepte
     return Accepted(plan, notes)
 
 
-PLANNER = RoleSpec(
-    "planner", "Planning", PlanAnswer, render_plan, accept_plan, lambda step, _: planning.plan(step)
-)
+PLANNER = RoleSpec("planner", PlanAnswer, render_plan, accept_plan, lambda step, _: planning.plan(step))

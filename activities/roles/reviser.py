@@ -199,7 +199,6 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
 
 REVISER = RoleSpec(
     "reviser",
-    "Changing the report",
     ReviserAnswer,
     render,
     accept,

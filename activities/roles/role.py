@@ -15,7 +15,7 @@ from typing import Any, Generic, TypeVar, get_args
 from pydantic import BaseModel
 
 from activities.contracts.evidence import Evidence, EvidenceRef, Statement
-from activities.contracts.step import Role, StepContext
+from activities.contracts.step import TITLES, Role, StepContext
 from activities.text.sentences import Sentence
 from activities.verification.controls import Control
 
@@ -69,7 +69,6 @@ class RoleSpec(Generic[Step, Answer, Output]):
     """
 
     role: Role
-    title: str
     answer: type[Answer]
     """What the model must produce: small and flat."""
     render: Callable[[Step, Sequence[Evidence], int], Prompt]
@@ -81,6 +80,10 @@ class RoleSpec(Generic[Step, Answer, Output]):
     """Whether it reads the bodies of the step's works."""
     idle: Callable[[Step, Sequence[Evidence]], bool] | None = None
     """Whether there is nothing to ask a model, where that is not said by the works alone."""
+
+    @property
+    def title(self) -> str:
+        return TITLES[self.role]
 
     def refs(self, step: Step) -> tuple[EvidenceRef, ...]:
         """Return the works whose bodies the role reads."""

@@ -51,7 +51,6 @@ def accept_observation(
 
 OBSERVER = RoleSpec(
     "observer",
-    "Reading the evidence",
     ObservationAnswer,
     render_observation,
     accept_observation,
@@ -139,7 +138,6 @@ def accept_gaps(step: GapsInput, _prompt: Prompt, answer: GapsAnswer) -> Accepte
 
 GAP_EVALUATOR = RoleSpec(
     "gap_evaluator",
-    "Finding what is missing",
     GapsAnswer,
     render_gaps,
     accept_gaps,
@@ -189,7 +187,6 @@ def accept_reflection(step: ReflectInput, _prompt: Prompt, answer: ReflectionAns
 
 REFLECTOR = RoleSpec(
     "reflector",
-    "Reviewing searches",
     ReflectionAnswer,
     render_reflection,
     accept_reflection,

@@ -96,7 +96,6 @@ def decide(
 
 SCREENER = RoleSpec(
     "screener",
-    "Screening records",
     ScreenAnswer,
     render,
     accept,
@@ -140,7 +139,6 @@ def accept_full_text(step: ScreenInput, prompt: Prompt, answer: VerdictAnswer) -
 
 FULL_TEXT_SCREENER = RoleSpec(
     "full_text_screener",
-    "Screening the full texts",
     VerdictAnswer,
     render_full_text,
     accept_full_text,

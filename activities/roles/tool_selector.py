@@ -96,7 +96,6 @@ def accept(step: SelectInput, _prompt: Prompt, answer: SelectionAnswer) -> Accep
 
 TOOL_SELECTOR = RoleSpec(
     "tool_selector",
-    "Choosing searches",
     SelectionAnswer,
     render,
     accept,

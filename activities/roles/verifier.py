@@ -329,7 +329,6 @@ def _missing_number(
 
 VERIFIER = RoleSpec(
     "verifier",
-    "Verifying sentences",
     VerdictsAnswer,
     render,
     accept,

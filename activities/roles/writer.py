@@ -216,12 +216,4 @@ def _near_misses(texts: Iterable[str], prompt: Prompt) -> tuple[DraftClaim, ...]
     return tuple(claims[:MAX_NEAR_MISSES])
 
 
-WRITER = RoleSpec(
-    "writer",
-    "Writing",
-    DraftAnswer,
-    render,
-    accept,
-    passages.write,
-    reads=True,
-)
+WRITER = RoleSpec("writer", DraftAnswer, render, accept, passages.write, reads=True)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from activities.contracts.errors import install
 from activities.contracts.evidence import MODEL_REFUSED, MODEL_SILENT, Grade, Statement
+from activities.contracts.step import TITLES
 from activities.contracts.stop_reasons import STOPS
 from activities.messages import N_, Plural, _, day, join_names, ngettext, number
 from activities.report.formats.text import clean, in_quotes, with_full_stop
@@ -47,27 +48,6 @@ SOURCES: Mapping[str, str] = {
     "vocabulary": N_("vocabulary of drugs"),
 }
 """Names of sources for readers."""
-STEPS: Mapping[str, str] = {
-    "clarifier": N_("Asking for clarification"),
-    "query_parser": N_("Reading the question"),
-    "planner": N_("Planning"),
-    "observer": N_("Reading the evidence"),
-    "gap_evaluator": N_("Finding what is missing"),
-    "tool_selector": N_("Choosing searches"),
-    "judge": N_("Judging the evidence"),
-    "orderer": N_("Ordering the passages"),
-    "reflector": N_("Reviewing searches"),
-    "hypothesis_generator": N_("Naming candidates"),
-    "writer": N_("Writing"),
-    "verifier": N_("Verifying sentences"),
-    "editor": N_("Editing"),
-    "extractor": N_("Filling the table"),
-    "appraiser": N_("Appraising the effects"),
-    "reviser": N_("Changing the report"),
-    "manager": N_("Managing the team"),
-    "analyst": N_("Writing a program for the statistics"),
-}
-"""The steps of a run by their roles."""
 EVIDENCE: Mapping[Grade, str] = {
     "strong": N_("strong evidence"),
     "moderate": N_("moderate evidence"),
@@ -156,7 +136,7 @@ def _step(s: Statement) -> str:
 
 
 def _step_name(name: str) -> str:
-    return _(STEPS.get(clean(name).casefold().replace(" ", "_"), clean(name)))
+    return _(TITLES.get(clean(name).casefold().replace(" ", "_"), clean(name)))
 
 
 def _note(s: Statement) -> str:
