@@ -217,7 +217,7 @@ def flow(records: Records, state: ReviewState, log: Sequence[Decision] = ()) -> 
     reasons = Counter((decision and decision.criterion) or "not stated" for decision in excluding)
     return Flow(
         identified=records.by_origin,
-        kinds={row.origin: state.kind_of(row) for row in state.searches},
+        kinds={row.origin: row.kind for row in state.reported_searches()},
         duplicates=records.identified_count - len(records.records),
         screened=counts["included"] + counts["excluded"],
         excluded=counts["excluded"],

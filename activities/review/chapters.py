@@ -119,43 +119,32 @@ def _warnings(study: ListedWork) -> list[str]:
 
 def limitations(findings: Findings, protocol: Protocol) -> list[str]:
     """List what the findings cannot vouch for, as far as their data show it."""
-    syntheses = findings.syntheses
-    template = _("{outcome}: studies that report it without usable figures: {count}.")
-    rows = [
-        (
-            len(findings.not_retrieved),
-            _("Full texts not retrieved: {count}; what is in them may change the conclusions."),
-        ),
-        (
-            len(findings.not_assessed),
-            _("Studies without a tool for the risk of bias: {count}; RoB 2 is for randomised trials."),
-        ),
-        (
-            sum(study.standing == "retracted" for study in findings.studies),
-            _("Included works that were retracted: {count}; no model reads them, and they are in no result."),
-        ),
-        (
-            sum(study.standing == "unknown" for study in findings.studies),
-            _("Included works on which no source says whether they were retracted: {count}."),
-        ),
-        (findings.studies and protocol.bias == "none", _("The risk of bias was not assessed.")),
-        (
-            len(syntheses),
-            _(
-                "The certainty is computed from figures and designs; the risk of bias stands beside it and "
-                "is no part of it."
-            ),
-        ),
-        *(
-            (len(row.without_numbers), template.replace("{outcome}", row.conclusion.outcome))
-            for row in syntheses
-        ),
-        (
-            any(row.not_installed for row in syntheses),
-            _("Nothing was pooled: the library that pools is not installed (extra `analysis`)."),
-        ),
-    ]
-    return [text.replace("{count}", str(count)) for count, text in rows if count]
+    syntheses, standings = findings.syntheses, Counter(study.standing for study in findings.studies)
+    silent = _("{outcome}: studies that report it without usable figures: {count}.")
+    certainty = _(
+        "The certainty is computed from figures and designs; the risk of bias stands beside it and is no "
+        "part of it."
+    )
+    retracted = _(
+        "Included works that were retracted: {count}; no model reads them, and they are in no result."
+    )
+    unchecked = _("Included works on which no source says whether they were retracted: {count}.")
+    uninstalled = _("Nothing was pooled: the library that pools is not installed (extra `analysis`).")
+    unassessed = _("Studies without a tool for the risk of bias: {count}; RoB 2 is for randomised trials.")
+    missing = _("Full texts not retrieved: {count}; what is in them may change the conclusions.")
+    counts = {
+        missing: len(findings.not_retrieved),
+        unassessed: len(findings.not_assessed),
+        retracted: standings["retracted"],
+        unchecked: standings["unknown"],
+        _("The risk of bias was not assessed."): len(findings.studies) * (protocol.bias == "none"),
+        certainty: len(syntheses),
+        **{
+            silent.replace("{outcome}", row.conclusion.outcome): len(row.without_numbers) for row in syntheses
+        },
+        uninstalled: sum(row.not_installed for row in syntheses),
+    }
+    return [text.replace("{count}", str(count)) for text, count in counts.items() if count]
 
 
 def fill_text(text: str, **values: str | int) -> str:
@@ -348,7 +337,7 @@ def checklist(
     holds: Mapping[str, object] = {
         "title": any(name in protocol.title.casefold() for name in SYSTEMATIC_REVIEW),
         "registration": protocol.registration,
-        "queries": all(row.query or protocol.search_of(row.origin).query for row in review.state.searches),
+        "queries": all(row.query for row in review.state.reported_searches()),
         "fields": protocol.extraction,
         "extraction": findings.rows,
         "excluded": findings.excluded,

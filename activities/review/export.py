@@ -18,7 +18,6 @@ from activities.review.bias import DOMAINS, QUESTIONS, Judgement
 from activities.review.decisions import SCREENED, Decision, State
 from activities.review.findings import Findings
 from activities.review.results import Flow
-from activities.review.state import SearchRow
 
 ASREVIEW = (
     *("record_id", "title", "abstract", "authors", "year", "doi", "url", "keywords", "included"),
@@ -94,13 +93,11 @@ def export_files(review: PublishedReview, items: Sequence[Evidence]) -> dict[str
 
 def searches_csv(review: PublishedReview) -> bytes:
     """Write each search; a file goes by its name, with what the protocol says of its search."""
-
-    def columns(row: SearchRow) -> Row:
-        is_file = row.source == "file"
-        search = {**dict(review.protocol.search_of(row.origin)), "source": row.origin} if is_file else {}
-        return {**dict(row), **search, "kind": review.state.kind_of(row)}
-
-    return as_csv(SEARCHES, map(columns, review.state.searches))
+    rows = (
+        {**dict(row), "source": row.origin if row.source == "file" else row.source}
+        for row in review.state.reported_searches()
+    )
+    return as_csv(SEARCHES, rows)
 
 
 def flow_csv(flow: Flow) -> bytes:

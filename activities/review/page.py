@@ -16,7 +16,6 @@ from activities.review import chapters
 from activities.review.archive import PublishedReview
 from activities.review.chapters import fill_text, paragraph
 from activities.review.export import final_states
-from activities.review.protocol import Protocol
 from activities.review.results import Share
 from activities.review.state import SearchRow
 
@@ -145,26 +144,19 @@ def _protocol(review: PublishedReview) -> Iterator[Block]:
         yield table(head, amendments, _("Amendments"))
 
 
-def _searched(row: SearchRow, protocol: Protocol) -> str:
+def _searched(row: SearchRow) -> str:
     """Name a source by its title, a file by its database where the protocol says which."""
-    return (
-        source_title(row.source)
-        if row.source != "file"
-        else protocol.search_of(row.origin).database or row.origin
-    )
+    return source_title(row.source) if row.source != "file" else row.database or row.origin
 
 
 def _search(review: PublishedReview) -> Iterator[Block]:
-    searches = [(row, review.protocol.search_of(row.origin)) for row in review.state.searches]
     rows = [
         (
-            _searched(row, review.protocol),
-            row.query or by.query,
-            day(by.date or row.at[:10]),
+            *(_searched(row), row.query, day(row.date or row.at[:10])),
             *(number(count) for count in (row.hits, row.records, row.new)),
             _(STATUSES.get(row.status, row.status)),
         )
-        for row, by in searches
+        for row in review.state.reported_searches()
     ]
     head = (_("Source"), _("Query as sent"), _("Date"), _("Hits"), _("Records"), _("New"), _("Status"))
     yield table(head, rows)
@@ -187,7 +179,7 @@ def flow_boxes(review: PublishedReview) -> tuple[FlowBox, ...]:
         rule.id: f"{rule.id} {chapters.ground_of(rule.text, is_unmet=rule.kind == 'include')}"
         for rule in review.protocol.criteria
     }
-    names = {row.origin: _searched(row, review.protocol) for row in review.state.searches}
+    names = {row.origin: _searched(row) for row in review.state.reported_searches()}
     identified: list[tuple[str, int]] = []
     for kind, total in flow.identified_by_kind.items():
         counts = Counter[str]()
@@ -316,7 +308,7 @@ def limitations(review: PublishedReview) -> list[str]:
         if holds:
             lines.append(fill_text(text, **values))
 
-    for row in {row.origin: row for row in review.state.searches}.values():  # the newest of each
+    for row in {row.origin: row for row in review.state.reported_searches()}.values():  # the newest of each
         text = _("{origin}: records that match: {hits}; taken: {taken}.")
         is_cut = row.hits > row.records + row.set_aside and row.source != "file"
         note(is_cut, text, origin=row.origin, hits=row.hits, taken=row.records)
@@ -324,8 +316,7 @@ def limitations(review: PublishedReview) -> list[str]:
         note(row.set_aside, text, origin=row.origin, count=row.set_aside)
         reason = ": ".join(filter(None, (_(STATUSES.get(row.status, row.status)), row.detail)))
         text = _("{origin}: the search that gave this file is not stated.")
-        is_unstated = row.source == "file" and not review.protocol.search_of(row.origin).query
-        note(is_unstated, text, origin=row.origin)
+        note(row.source == "file" and not row.query, text, origin=row.origin)
         text = _("{origin}: the search failed ({why}).")
         note(row.status not in ("ok", "empty"), text, origin=row.origin, why=reason)
     note(flow.open, _("Records that wait for a decision: {count}."), count=flow.open)

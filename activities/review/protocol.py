@@ -100,7 +100,6 @@ class FileSearch(Frozen):
     """Empty: a database where one is named or the file is in a format of PubMed's, else another method."""
 
 
-NOT_STATED = FileSearch()
 PUBMED_XML, MEDLINE = OF_PUBMED = (".xml", ".nbib")
 """Endings of files that only PubMed writes."""
 
@@ -230,14 +229,11 @@ class Protocol(Frozen):
         return self.language or language_of_question(f"{self.title}. {self.question.population}")
 
     def search_of(self, origin: str) -> FileSearch:
-        """Return how the records of a file were searched; empty for what the protocol does not say."""
-        return next((row for name, row in self.searched.items() if PurePath(name).name == origin), NOT_STATED)
-
-    def kind_of(self, origin: str) -> SearchKind:
-        """Say whether a file came from a database, a register or another method."""
-        search = self.search_of(origin)
+        """Return how the records of a file were searched, as far as the protocol says it, with its kind."""
+        rows = (row for name, row in self.searched.items() if PurePath(name).name == origin)
+        search = next(rows, FileSearch())
         is_of_database = search.database or PurePath(origin).suffix.casefold() in OF_PUBMED
-        return search.kind or ("database" if is_of_database else "other")
+        return search.replace(kind=search.kind or ("database" if is_of_database else "other"))
 
     def criterion(self, name: str) -> Criterion | None:
         return next((rule for rule in self.criteria if rule.id == name), None)

@@ -142,7 +142,9 @@ class SearchRow(Frozen):
     set_aside: int = 0
     detail: str = ""
     kind: SearchKind = "database"
-    """Of a source; that of a file stands in the protocol."""
+    database: str = ""
+    """That of a file, and the date on which it was searched."""
+    date: str = ""
 
 
 class ToolUse(Frozen):
@@ -286,8 +288,12 @@ class ReviewState(MutableState):
     def marks(self, stage: ScreenedStage) -> Marks:
         return self.titles if stage == "titles" else self.full_texts
 
-    def kind_of(self, row: SearchRow) -> SearchKind:
-        return self.protocol.kind_of(row.origin) if row.source == "file" else row.kind
+    def reported_searches(self) -> list[SearchRow]:
+        """Return the searches as they are reported: that of a file is what the protocol says of it."""
+        return [
+            row.replace(**dict(self.protocol.search_of(row.origin))) if row.source == "file" else row
+            for row in self.searches
+        ]
 
     def mark(self, stage: ScreenedStage, marks: Marks) -> None:
         if stage == "titles":

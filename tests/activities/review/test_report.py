@@ -456,7 +456,7 @@ def test_the_flow_tells_databases_registers_and_other_methods_apart() -> None:
     assert info_of("clinicaltrials").kind == "register"
     assert info_of("pubmed").kind == "database"
     by_hand = protocol.replace(searched={"embase.ris": FileSearch(database="Embase", kind="register")})
-    assert by_hand.kind_of("embase.ris") == "register"
+    assert by_hand.search_of("embase.ris").kind == "register"
 
 
 def test_a_file_of_records_is_searched_as_the_protocol_says_or_the_report_says_that_it_does_not() -> None:
