@@ -7,7 +7,7 @@ way and decides nothing else. All text is plain: a format escapes it.
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from itertools import groupby, pairwise, zip_longest
+from itertools import groupby, zip_longest
 from string import ascii_lowercase
 from typing import Literal, TypeAlias
 
@@ -148,12 +148,11 @@ class Sentence:
 
     def runs(self, start: int = 0, end: int | None = None) -> tuple[tuple[str, tuple[Stress, ...]], ...]:
         """Return its text in parts, each with its styles."""
-        end = len(self.text) if end is None else end
-        edges = {place for e in self.emphasis for place in (e.at, e.end) if start < place < end}
-        return tuple(
-            (self.text[a:b], tuple(e.style for e in self.emphasis if e.at <= a < e.end))
-            for a, b in pairwise(sorted({start, end, *edges}))
-        )
+        styles: list[tuple[Stress, ...]] = [()] * len(self.text)
+        for span in self.emphasis:
+            styles[span.at : span.end] = [(*other, span.style) for other in styles[span.at : span.end]]
+        runs = groupby(range(len(self.text))[start:end], styles.__getitem__)
+        return tuple(("".join(self.text[place] for place in run), key) for key, run in runs)
 
     def without_sign(self) -> "Sentence":
         return replace(self, cite=replace(self.cite, hidden=True))
