@@ -14,6 +14,7 @@ from activities.contracts.step import TITLES
 from activities.contracts.stop_reasons import STOPS
 from activities.messages import N_, Plural, _, day, join_names, ngettext, number
 from activities.report.formats.text import clean, in_quotes, with_full_stop
+from activities.sources.names import BUILT_IN, info_of
 
 TEXT = "text"
 """A sentence that came as text, from a model."""
@@ -34,20 +35,11 @@ STATUSES: Mapping[str, str] = {
 }
 SOURCES: Mapping[str, str] = {
     "library": N_("library"),
-    "pubmed": "PubMed",
-    "europepmc": "Europe PMC",
-    "openalex": "OpenAlex",
-    "crossref": "Crossref",
-    "arxiv": "arXiv",
-    "openfda": "openFDA",
-    "clinicaltrials": "ClinicalTrials.gov",
-    "chembl": "ChEMBL",
+    "evidence": "evidence",
     "opentargets": "Open Targets",
-    "uniprot": "UniProt",
-    "reactome": "Reactome",
     "vocabulary": N_("vocabulary of drugs"),
 }
-"""Names of sources for readers."""
+"""Names of sources for readers, where they are not their titles."""
 EVIDENCE: Mapping[Grade, str] = {
     "strong": N_("strong evidence"),
     "moderate": N_("moderate evidence"),
@@ -74,7 +66,8 @@ _AS_VALUES = (N_("budget"), N_("time"), N_("tell"), N_("change"), N_("dispute"),
 
 
 def source_title(name: str) -> str:
-    return _(SOURCES[name]) if name in SOURCES else clean(name)
+    title = info_of(name).title if name in BUILT_IN else clean(name)
+    return _(SOURCES[name]) if name in SOURCES else title
 
 
 def as_statement(value: Statement | str) -> Statement:
