@@ -10,7 +10,7 @@ from pydantic import BaseModel
 from activities.contracts.evidence import ANSWERED, MODEL_REFUSED, Claim, Frozen, SearchRecord
 from activities.contracts.publish import Dispute
 from activities.messages import in_its_language
-from activities.report.formats import words
+from activities.report.formats import limitations, words
 from activities.report.formats.blocks import Cite, Mark
 from activities.report.formats.prose import (
     absent,
@@ -38,7 +38,7 @@ UNREADABLE = "records_unreadable"
 
 
 RESERVATIONS = 2
-SHOWN_APART = words.SAID_ELSEWHERE | {
+SHOWN_APART = limitations.SAID_ELSEWHERE | {
     *(SAMPLE_ONLY, UNREADABLE, MODEL_REFUSED, "unanswered", "stopped_early", "searches_failed"),
 }
 """Codes of statements that the terminal shows in a line of their own."""
@@ -162,7 +162,7 @@ def _bottom_line(report: Report) -> str:
 
 def _reservations(report: Report) -> tuple[str, ...]:
     cites = any(claim.support for claim in report.answer or report.claims())
-    return words.not_shown(report, SHOWN_APART if cites else SHOWN_APART | OF_CITED)[:RESERVATIONS]
+    return limitations.not_shown(report, SHOWN_APART if cites else SHOWN_APART | OF_CITED)[:RESERVATIONS]
 
 
 def with_references(claim: AnswerClaim) -> str:
@@ -185,7 +185,7 @@ def _outages(report: Report) -> str:
             if (reason := search.status.replace("_", " ")) not in reasons:
                 reasons.append(reason)
     outages = [f"{name} ({', '.join(reasons)})" for name, reasons in faults.items()]
-    sources = ", ".join(clean(statement.text("source")) for statement in words.unreached(report))
+    sources = ", ".join(clean(statement.text("source")) for statement in limitations.unreached(report))
     return ", ".join([*outages, *([f"{sources} (no connection)"] if sources else [])])
 
 

@@ -11,11 +11,12 @@ from rich.text import Text
 
 from activities.contracts.evidence import Statement
 from activities.messages import _, in_its_language
+from activities.report.formats.limitations import unreached
 from activities.report.formats.prose import FIRST_CLAIMS
 from activities.report.formats.references import best_url, file_of
 from activities.report.formats.statements import sentences
 from activities.report.formats.text import capitalized
-from activities.report.formats.words import sureness, unreached
+from activities.report.formats.words import sureness
 from activities.report.schema import Reference, Report
 from client.listing import shortest_name
 from client.reports.answer import UNREADABLE, answer_of, claims_of, with_references

@@ -12,7 +12,7 @@ from itertools import pairwise, zip_longest
 
 from activities.contracts.evidence import Claim, Support
 from activities.messages import N_, _, in_its_language
-from activities.report.formats import figures, words
+from activities.report.formats import calculations, figures, limitations, words
 from activities.report.formats import references as refs
 from activities.report.formats.blocks import (
     Block,
@@ -219,7 +219,7 @@ class _Page:
         if not claims:
             lines = [line for section in report.sections if (line := self._line(section))]
             blocks += [Bullets(tuple(lines))] if lines else []
-        blocks += _text(" ".join(words.basis(report)), "note")
+        blocks += _text(" ".join(limitations.basis(report)), "note")
         return blocks
 
     def _line(self, section: ReportSection) -> Parts:
@@ -269,7 +269,7 @@ class _Page:
             for part in parts_of(report):
                 yield from part.chapters(report, self.quotes, with_pictures=self.with_pictures)
             yield Chapter("works", _(report.words.title), tuple(works_table(report, self.quotes)))
-        yield Chapter("open", _("What is not shown"), tuple(bullets(words.limits(report))))
+        yield Chapter("open", _("What is not shown"), tuple(bullets(limitations.limits(report))))
         disputes = tuple(bullets(map(words.dispute_line, report.disputes)))
         yield Chapter("disputed", _("Disputed sentences"), disputes)
 
@@ -292,7 +292,7 @@ class _Page:
         is_first = claim.id not in self.anchored
         self.anchored.add(claim.id)
         if not claim.letter:
-            self.calculations += words.steps([claim], self.computed)
+            self.calculations += calculations.steps([claim], self.computed)
         return self.quotes.sentence(claim, disputed=claim.id in self.disputed, first=is_first)
 
     def _sentences(self, claims: Iterable[Claim]) -> Iterator[Part]:
@@ -367,7 +367,7 @@ class _Page:
         computed, rows = set[str](), list[Parts]()
         for claim in self.listed:
             sign = _(GENERAL) if claim.kind == "background" else ""
-            steps = "; ".join(words.steps([claim], computed)) if claim.letter else ""
+            steps = "; ".join(calculations.steps([claim], computed)) if claim.letter else ""
             # a sentence of the report opens its own quotes
             cite = self.quotes.cite(claim, claim.body) if claim.letter else self.quotes.numbers(claim.support)
             parts = (cite, Run(sign), Run(steps))
@@ -477,7 +477,7 @@ class _Page:
             return
         yield from _text(words.flow_text(report))
         yield from _text(words.spent(report))
-        yield from bullets((*words.of_run(report), *map(words.decision, method.approvals)))
+        yield from bullets((*limitations.of_run(report), *map(words.decision, method.approvals)))
         yield from self._rows()
         yield from _text(words.run_line(report), "note")
 

@@ -1,43 +1,17 @@
 """The sentences and table rows in which a report describes itself, as plain text."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from activities.contracts.effects import MEASURE_NAMES
-from activities.contracts.evidence import (
-    MODEL_SILENT,
-    Claim,
-    SearchRecord,
-    Statement,
-    Vigilance,
-)
+from activities.contracts.evidence import Claim, SearchRecord, Statement, Vigilance
 from activities.contracts.prepare import PART as CONTINUES
 from activities.contracts.publish import Action, Decision, Dispute, IterationUse
 from activities.contracts.write import RefusedKind
-from activities.messages import (
-    N_,
-    _,
-    day,
-    decimals,
-    dollars,
-    join_names,
-    moment,
-    ngettext,
-    number,
-)
+from activities.messages import N_, _, day, decimals, dollars, join_names, moment, ngettext, number
 from activities.report.formats.prose import general_of_letter, scored
-from activities.report.formats.statements import (
-    STATUSES,
-    because,
-    sentence,
-    sentences,
-    source_title,
-)
-from activities.report.formats.text import capitalized, clean, in_quotes, shortened, with_full_stop
+from activities.report.formats.statements import STATUSES, because, sentence, sentences, source_title
+from activities.report.formats.text import clean, with_full_stop
 from activities.report.parts import concludes
 from activities.report.schema import Reference, Report, ReportSection, UnusedReason, UnusedWork
-from activities.text.numbers import Number, figures
-from activities.verification.computed import STATISTIC
-from activities.verification.expressions import COUNTS, STATISTICS
 
 KINDS: Mapping[RefusedKind, str] = {
     "claim": N_("sentence"),
@@ -69,94 +43,6 @@ ACTIONS: Mapping[Action, str] = {
     "chosen": N_("chosen"),
     "answered": N_("answered"),
 }
-MAX_UNCITED = 5
-"""Works that were read and are not cited which a report names; the whole account has more."""
-MAX_TITLE_CHARS = 200
-GROUP_OF_EVENTS, GROUP_OF_MEAN = N_("{0} of {1}"), N_("{0} (SD {1}, n = {2})")
-SAID_ELSEWHERE = frozenset(
-    {
-        *("claims_refused", "wordings_replaced", "draft_lost", "price_unknown"),
-        *("words_absent", "draft", "letter_cut", "general_knowledge"),
-    }
-)
-"""Codes of statements that stand at what they speak of, or in the account of the run."""
-OF_EACH = frozenset({"abstract_only", "standing_unknown"})
-"""Codes of statements on the cited works that stand beside an answer where they hold of all."""
-OF_RUN = frozenset(
-    {
-        *(MODEL_SILENT, "steps_without_model", "ordered_by_small_model", "items_not_shown"),
-        *("read_without_model", "planned_without_model", "model_fell_back", "nothing_pooled"),
-        "model_call_cancelled",
-        *("searched_as_typed", "not_judged", "not_edited", "candidates_unsupported"),
-        *("searches_unknown", "searches_by_code", "no_section", "gate_not_asked", "quotes_refused"),
-        *("not_for", "not_against", "sections_not_compared", "candidates_not_looked_up", "items_kept"),
-        *("candidate_fields_unchecked", "no_programs", "search_rows_missing", "follow_up"),
-    }
-)
-"""Codes of statements on how the run went, which say nothing of what the works show."""
-
-
-def steps(claims: Iterable[Claim], expressions: set[str]) -> list[str]:
-    """Show how figures that no work states follow from quoted ones, each computation with what it gives.
-
-    One that goes on from another begins with its result; one whose numbers all stand in its sentence is
-    there to see. `expressions`: the computations that a report shows already, to which these are added.
-    """
-    claims = [*claims]
-    results: dict[str, str] = {}
-    rows: list[str] = []
-    for claim, line in [(c, clean(row)) for c in claims for row in c.computed]:
-        expression, _equals, result = line.rpartition(" = ")
-        stated = {value for number in figures(claim.text) for value in number.values}
-        is_shown = all(stated & number.values for number in figures(line))
-        if is_shown and claim.is_row:  # nor below the rows that go on from it
-            expressions.add(expression)
-        if is_shown or expression in expressions:
-            continue
-        expressions.add(expression)
-        goes_on = [start for start in results if expression.startswith((f"{start} + ", f"{start} - "))]
-        base = max(goes_on, key=len, default="")
-        results[expression] = result
-        computation = statistic(line) or f"{results.get(base, '')}{expression.removeprefix(base)} = {result}"
-        computation = computation.replace(" * ", "*").replace("*", " \u00d7 ").replace(" - ", " \u2212 ")
-        values = [number.values for number in figures(result)]
-        is_of_row = claim.is_row and all(stated & amounts for amounts in values)
-        name = _gives(claim, figures(result), claims) if is_of_row else ""
-        rows.append(f"{name}: {computation}" if name else computation)
-    return rows
-
-
-def _gives(claim: Claim, results: Iterable[Number], claims: Sequence[Claim]) -> str:
-    """Name what a computation of a row gives, by the row and its column."""
-    values = {value for result in results for value in result.values}
-    (_head, name), *cells = ((clean(head), clean(field)) for head, field in claim.cells)
-    column = next((head for head, field in cells if any(values & f.values for f in figures(field))), "")
-    row_group = [row for row in claims if row.is_row and row.cells[0][1] == claim.cells[0][1]]
-    apart = (field for head, field in cells if head != column and field)
-    second_name = next(apart, "") if len(row_group) > 1 else ""
-    return ", ".join(filter(None, (name, second_name, column)))
-
-
-def statistic(line: str) -> str:
-    """Word a statistic of two groups; empty for any other computation."""
-    if (match := STATISTIC.fullmatch(line)) is None:
-        return ""
-    measure = STATISTICS[match["name"]]
-    numbers = [decimals(number) for number in match["numbers"].split(", ")]
-    size = COUNTS[match["name"]] // 2
-    form = _(GROUP_OF_MEAN) if measure == "MD" else _(GROUP_OF_EVENTS)
-    groups = [form.format(*numbers[start : start + size]) for start in range(0, len(numbers), size)]
-    studies = [
-        _("{measure} of {group} against {other}").format(
-            measure=_(MEASURE_NAMES[measure]), group=group, other=other
-        )
-        for group, other in zip(groups[::2], groups[1::2], strict=True)
-    ]
-    value, low, high = (decimals(match[name]) for name in ("value", "low", "high"))
-    text = "; ".join(studies)
-    if len(studies) > 1:
-        text = _("{studies}, pooled with random effects (Paule-Mandel)").format(studies=text)
-    return f"{text} = {value} ({_('{low} to {high}').format(low=low, high=high)})"
 
 
 def checks(report: Report) -> str:
@@ -209,89 +95,11 @@ def heading(section: ReportSection) -> str:
     return _(titled[section.status]).format(title=title) if section.status in titled else title
 
 
-def gaps(report: Report) -> tuple[str, ...]:
-    """List what is not answered: sections without a claim, and what was left open in the last round."""
-    sections = report.sections if len(report.sections) > 1 else ()
-    duplicate = Statement.of("section_stands_elsewhere")
-    parts = [part for part in sections if not part.claims and part.empty_because != duplicate]
-    lines = (
-        f"{heading(section)}: "
-        + (sentence(section.empty_because) if section.empty_because else _("No claim is made here."))
-        for section in parts
-    )
-    questions = (report.question, report.asked, *(section.key_question for section in report.sections))
-    # where nothing was judged, the question itself was the first gap
-    question_texts = {clean(text).casefold().rstrip(" .") for text in questions}
-    open_gaps = [
-        clean(gap).rstrip(".")
-        for use in report.methodology.spent_by
-        if report.written_by == "model"
-        for gap in use.open
-        if clean(gap).casefold().rstrip(" .") not in question_texts
-    ]
-    return (*lines, *(capitalized(with_full_stop(gap)) for gap in dict.fromkeys(open_gaps)))
-
-
-def unreached(report: Report) -> list[Statement]:
-    """Return the statements on sources that no connection from here reaches."""
-    return [statement for statement in report.statements if statement.code == "source_unreachable"]
-
-
-def not_shown(report: Report, apart: Collection[str] = SAID_ELSEWHERE) -> tuple[str, ...]:
-    """List once what the works do not show, what was left open, and what limits the evidence.
-
-    `apart`: codes of statements that stand elsewhere.
-    """
-    apart = {*apart, *OF_RUN, *(["unanswered"] if report.unanswered is not None else [])}
-    statements = [statement for statement in report.statements if statement.code not in apart]
-    outages = unreached(report)
-    if len(outages) > 1:
-        names = tuple(s.text("source") for s in outages)
-        together = Statement.of("sources_not_reached", sources=names)
-        statements = [together if s is outages[0] else s for s in statements if s not in outages[1:]]
-    texts = (*gaps(report), *sentences(statements), *_read_in_vain(report))
-    return tuple({text.casefold().rstrip(" ."): text for text in reversed(texts)}.values())[::-1]
-
-
-def basis(report: Report) -> tuple[str, ...]:
-    """Say beside the answer what it rests on, and what holds of each work that it cites."""
-    if not report.answer:
-        return ()
-    of_each = [s for s in report.statements if s.code in OF_EACH and s.values["items"] == s.values["of"]]
-    return tuple(filter(None, (sureness(report), *sentences(of_each))))
-
-
 def of_letter(claims: Sequence[Claim], statements: Iterable[Statement]) -> Iterator[str]:
     """Say of a text that leaves the report what it lacks, and what in it no work states."""
     yield from sentences(statement for statement in statements if statement.code == "letter_cut")
     if general := general_of_letter(claims):
         yield general
-
-
-def _read_in_vain(report: Report) -> Iterator[str]:
-    """Name works that were read and are not cited, with their judge's reason, those that answer first."""
-    judgements = {work.evidence_id: work for work in report.judgements}
-    reasons = ("not_relevant", "not_chosen")
-    works = [w for w in report.unused if w.reason in reasons and judgements[w.evidence_id].reason]
-    works.sort(key=lambda work: -judgements[work.evidence_id].answers)
-    for work in works[:MAX_UNCITED]:
-        title = in_quotes(shortened(clean(work.title), MAX_TITLE_CHARS))
-        reason = clean(judgements[work.evidence_id].reason).rstrip(".")
-        yield _("Read and not used: {title} ({reason}).").format(title=title, reason=reason)
-
-
-def of_run(report: Report) -> tuple[str, ...]:
-    """List what happened in the run, beside the steps that no model did, for a reader of its account."""
-    apart = OF_RUN - {MODEL_SILENT, "steps_without_model"}
-    return sentences(statement for statement in report.statements if statement.code in apart)
-
-
-def _silent(report: Report) -> list[Statement]:
-    """State together the steps that no model did."""
-    steps = [statement.text("step") for statement in report.statements if statement.code == MODEL_SILENT]
-    if steps:
-        return [Statement.of("steps_without_model", steps=tuple(dict.fromkeys(steps)))]
-    return [statement for statement in report.statements if statement.code == "steps_without_model"]
 
 
 def continues(report: Report) -> str:
@@ -343,14 +151,6 @@ def made_with(report: Report) -> str:
         else _("Made with Determinator on {date}.")
     )
     return text.format(date=day(clean(report.generated_at)), models=models)
-
-
-def limits(report: Report) -> tuple[str, ...]:
-    """List what the works do not show, what was left open, and what limits the evidence."""
-    check_line = checks(report) if report.written_by != "model" else ""
-    codes = OF_EACH if basis(report) else frozenset[str]()
-    lines = not_shown(report, SAID_ELSEWHERE | codes)
-    return tuple(filter(None, (*lines, *sentences(_silent(report)), check_line)))
 
 
 def account(report: Report) -> str:

@@ -14,9 +14,9 @@ from activities.contracts.write import DraftParagraph, SectionDraft
 from activities.report.assemble import build_report
 from activities.report.audit import examine
 from activities.report.evidence_lines import evidence_line
+from activities.report.formats.limitations import limits, not_shown, of_run
 from activities.report.formats.prose import notice
 from activities.report.formats.statements import WORDING, sentence
-from activities.report.formats.words import limits, not_shown, of_run
 from activities.report.limitations import unique
 from activities.roles.prompt import notes_on_missing
 from tests.activities.cases import (

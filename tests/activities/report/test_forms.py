@@ -20,7 +20,7 @@ from activities.messages import in_language
 from activities.report.assemble import build_report
 from activities.report.claims import draft_claims
 from activities.report.formats import render
-from activities.report.formats.words import steps
+from activities.report.formats.calculations import steps
 from activities.report.run_folder import run_files
 from activities.report.schema import Report
 from activities.verification.verdicts import printable_draft

@@ -17,8 +17,8 @@ from activities.contracts.write import DraftClaim, DraftParagraph, Edited, Passa
 from activities.report.assemble import build_report
 from activities.report.formats import render
 from activities.report.formats.blocks import Cite, Mark
+from activities.report.formats.limitations import gaps
 from activities.report.formats.prose import plain_text
-from activities.report.formats.words import gaps
 from activities.report.schema import Report
 from tests.activities.cases import quoting, refused
 from tests.activities.report.rendered import faults, page_of, words_of
