@@ -13,7 +13,7 @@ import pypdfium2.raw as pdfium
 
 from activities.documents.pdf_page import HYPHEN
 
-_Raw = Any
+Raw = Any
 """A page of letters of PDFium, for which pypdfium2 ships no types."""
 MAX_LETTERS = 100_000
 """Letters of one page that are read: a page of small print has 20,000."""
@@ -62,7 +62,7 @@ class Piece(NamedTuple):
     size: float
 
 
-def characters(raw: _Raw) -> str:
+def characters(raw: Raw) -> str:
     """Return the characters of a page, one for each that PDFium counts."""
     count = min(pdfium.FPDFText_CountChars(raw), MAX_LETTERS)
     codes: Sequence[int] = (ctypes.c_ushort * (count + 1))()
@@ -74,7 +74,7 @@ def characters(raw: _Raw) -> str:
     return _LONE_RETURN.sub("\ufb02", text)
 
 
-def mend(text: str, raw: _Raw, piece_of: Callable[..., Piece]) -> str:
+def mend(text: str, raw: Raw, piece_of: Callable[..., Piece]) -> str:
     """Return a text with characters as they are shown that are drawn as others or in several strokes."""
     for mend_part in (_with_accents, _with_negations, _with_spaced_words):
         text = mend_part(text, piece_of)
@@ -146,7 +146,7 @@ def _with_spaced_words(text: str, piece_of: Callable[..., Piece]) -> str:
     return "".join(letters)
 
 
-def _with_angle_brackets(text: str, raw: _Raw) -> str:
+def _with_angle_brackets(text: str, raw: Raw) -> str:
     """Return a text with the brackets of TeX's font of symbols, whose names tell PDFium no character."""
     letters = list(text)
     name = ctypes.create_string_buffer(128)

@@ -3,19 +3,20 @@
 import ctypes
 import math
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from functools import cache, lru_cache, partial
+from functools import cache, partial
 from itertools import groupby, islice, pairwise
 from statistics import median_low
-from typing import Any, NamedTuple
 
 import pypdfium2.raw as pdfium
 from pypdfium2 import PdfDocument, PdfPage
 
 from activities.documents.blocks import script
-from activities.documents.pdf_characters import NO_LETTER, Piece, characters, mend
+from activities.documents.pdf_characters import NO_LETTER, Piece, Raw, characters, mend
+from activities.documents.pdf_drawings import MAX_OBJECTS, drawings
+from activities.documents.pdf_fonts import Font, fixed_fonts, font_of, kind_of_font
 from activities.documents.pdf_page import (
     RULE,
     SMALLER,
@@ -23,14 +24,11 @@ from activities.documents.pdf_page import (
     Box,
     Page,
     Run,
-    frame_of,
     is_right_to_left,
     top_down,
 )
 from activities.text.normal_form import is_unspaced
 
-_Raw = Any
-"""A page of letters of PDFium, for which pypdfium2 ships no types."""
 GAP = 0.8
 """Empty space between words of one run at most, in heights of a letter."""
 NARROW_BLANK = 0.13
@@ -39,13 +37,6 @@ MIN_BLANK = 0.6
 """Width of a blank between words of fixed width at least, in letters."""
 RAISED = 0.07
 """Distance from the line, in heights of a letter, of a super- or subscript, which is smaller as well."""
-MAX_OBJECTS = 20_000
-"""Drawn objects of a page that are looked at."""
-MIN_DRAWN = 8
-"""Lines and areas of a figure that is drawn; a frame or the rules of a table have fewer."""
-MIN_SIDE = 40.0
-"""Shorter side of a figure in points."""
-MAX_RULES = 1_000
 MAX_STROKE = 10.0
 """Width of an underscore that is drawn at most, in points."""
 MIN_BULLET, MAX_BULLET = 0.2, 0.6
@@ -58,38 +49,16 @@ _OTHER_BRACKETS = str.maketrans("()[]{}\u00ab\u00bb", ")(][}{\u00bb\u00ab")
 _LATIN = re.compile("[A-Za-z]")
 _SINGLE = re.compile(f"[{NO_LETTER}\u221a]|{TO_THE_LEFT.pattern}")
 """Letters and roots whose places are looked at one by one."""
-MIN_MEASURED = 4
-"""Letters of one width that tell a font of fixed width."""
-_MATH = re.compile(
-    r"CM(MI|SY|EX)|MSBM|MSAM|(?<!DejaVu)Math|Symbol|EUFM|MTMI|MTSY|rtxmi|txsy|NewTXMI|LibertineMath",
-    re.IGNORECASE,
-)
-_LARGE = re.compile(r"^(?:CM|LM|EU|TX|PX|N?TX|Esint|Fourier-?Math)\w{0,12}?EX|Extension", re.IGNORECASE)
 _LARGE_SYMBOLS = str.maketrans("PQRSTUVWXYZ[\\]pqrst", "∑∏∫∪∩⊎∧∨∑∏∫∪∩⊎√√√√√")  # noqa: RUF001 - they are meant
 """Sums and roots by their places in TeX's font of large symbols (The TeXbook, Appendix F)."""
 AXIS = 0.25
 """Height above the line, in heights of a letter, of the middle of a large symbol."""
-_FIXED = re.compile(
-    r"Mon[oL]|Courier|CM\w{0,3}TT|Typewriter|Consol|Inconsolata|SF(?:\w{0,2}TT|[SI]T\d)|LM\w{0,4}TT|Menlo|TXTT|ZI4",
-    re.IGNORECASE,
-)
-_BOLD = re.compile(
-    r"Bold|Black|Heavy|Semibold|CMBX|CMSSBX|SFBX|LMB|-Demi|\bMedi|-B\b|(?<=\w)TB$", re.IGNORECASE
-)
-
-
-class _Font(NamedTuple):
-    math: bool
-    fixed: bool
-    bold: bool
-    large: bool
-    """Its symbols hang below the line, and are named by letters."""
 
 
 class _Word:
     __slots__ = ("angle", "base", "font", "left", "length", "link", "pieces", "right", "size")
 
-    def __init__(self, pieces: list[Piece], font: _Font, angle: float) -> None:
+    def __init__(self, pieces: list[Piece], font: Font, angle: float) -> None:
         self.pieces, self.font, self.angle = pieces, font, angle
         self.link = " "
         """Stands between it and the word before it."""
@@ -121,7 +90,7 @@ def read_page(document: PdfDocument, number: int) -> Page:
     """Read a page with the values of its form. Raises PdfiumError."""
     page = document[number]
     try:
-        figures, rules, bullets = _drawings(page)
+        figures, rules, bullets = drawings(page)
         notes = map(
             partial(pdfium.FPDFPage_GetAnnot, page.raw), range(pdfium.FPDFPage_GetAnnotCount(page.raw))
         )
@@ -219,79 +188,12 @@ def _mark_items(runs: Sequence[Run], bullets: Sequence[Box]) -> None:
             run.text = f"\u2022 {run.text}"
 
 
-def _drawings(page: PdfPage) -> tuple[list[Box], list[Box], list[Box]]:
-    """Return the places of the figures of a page, its rules, and what may be bullets."""
-    width, height = page.get_size()
-    boxes: list[Box] = []
-    shapes: list[Box] = []
-    for kind, box in _objects(page):
-        if kind == pdfium.FPDF_PAGEOBJ_TEXT:
-            continue
-        box_width, box_height = box.right - box.left, box.top - box.bottom
-        if box_width > 0.9 * width and box_height > 0.7 * height:
-            continue  # a background
-        if kind == pdfium.FPDF_PAGEOBJ_PATH:
-            shapes.append(box)
-        elif box_width > MIN_SIDE and box_height > MIN_SIDE:
-            boxes.append(box)
-    rules = [box for box in shapes if min(box.right - box.left, box.top - box.bottom) <= RULE]
-    bullets = [b for b in shapes if abs(b.right - b.left - b.top + b.bottom) < 0.2 and b.top - b.bottom < 8]
-    return [*boxes, *_clusters(shapes)], rules[:MAX_RULES], bullets[:MAX_RULES]
-
-
-def _objects(page: PdfPage) -> Iterator[tuple[int, Box]]:
-    """Yield what is drawn on a page: its kind and its place."""
-    sides = [ctypes.c_float() for _ in range(4)]
-    for number in range(min(pdfium.FPDFPage_CountObjects(page.raw), MAX_OBJECTS)):
-        item = pdfium.FPDFPage_GetObject(page.raw, number)
-        if pdfium.FPDFPageObj_GetBounds(item, *map(ctypes.byref, sides)):
-            yield pdfium.FPDFPageObj_GetType(item), Box(*(side.value for side in sides))
-
-
-def _clusters(boxes: Sequence[Box]) -> Iterator[Box]:
-    """Yield where many lines and areas are drawn beside each other, and not only rules from side to side."""
-    cluster: list[Box] = []
-    for box in [*sorted(boxes, key=lambda box: -box.top), None]:
-        if box is not None and (not cluster or box.top > min(other.bottom for other in cluster[-50:]) - 12):
-            cluster.append(box)
-            continue
-        # areas below each other from one side to the other are the background of words
-        sides = Counter((round(b.left), round(b.right)) for b in cluster)
-        separate = [b for b in cluster if sides[round(b.left), round(b.right)] == 1]
-        areas = [b for b in separate if 2 < b.top - b.bottom < 200 and b.right - b.left > 2]
-        if len(cluster) >= MIN_DRAWN and len(areas) >= MIN_DRAWN / 2:
-            frame = frame_of(cluster)
-            if min(frame.right - frame.left, frame.top - frame.bottom) > MIN_SIDE:
-                yield frame
-        cluster = [box] if box is not None else []
-
-
-def _fixed_fonts(raw: _Raw, text: str, piece_of: Callable[..., Piece]) -> frozenset[int]:
-    """Return the fonts of a page whose letters are all of one width, as bitmaps of TeX do not say."""
-    widths: defaultdict[int, dict[str, float]] = defaultdict(dict)
-    for number, letter in enumerate(text):
-        if letter.isalpha() and (piece := piece_of(number, number + 1)).size > 0:
-            widths[_font_of(raw, number)].setdefault(letter, (piece.right - piece.left) / piece.size)
-    return frozenset(
-        font
-        for font, row in widths.items()
-        if len(row) >= MIN_MEASURED and max(row.values()) < 1.1 * min(row.values())
-    )
-
-
-def _font_of(raw: _Raw, number: int) -> int:
-    """Return what tells the font of a character from the others of its page."""
-    item = pdfium.FPDFText_GetTextObject(raw, number)
-    font = pdfium.FPDFTextObj_GetFont(item) if item else None
-    return ctypes.addressof(font.contents) if font else 0
-
-
 def _first_letter(word: str) -> int:
     """Return the place of the first letter or digit of a word, whose font is that of the word."""
     return next((place for place, character in enumerate(word) if character.isalnum()), 0)
 
 
-def _words_of(raw: _Raw, text: str, turns: int, *, mirrored: bool, is_drawn: bool) -> Iterator[_Word]:
+def _words_of(raw: Raw, text: str, turns: int, *, mirrored: bool, is_drawn: bool) -> Iterator[_Word]:
     """Yield the words of a page; those of an even line that stand beside each other as one.
 
     `is_drawn`: signs may be drawn between them.
@@ -301,12 +203,12 @@ def _words_of(raw: _Raw, text: str, turns: int, *, mirrored: bool, is_drawn: boo
     name = ctypes.create_string_buffer(128)
     piece_of = _pieces(raw, turns, mirrored=mirrored)
     text = mend(text, raw, piece_of)
-    fixed_fonts = cache(partial(_fixed_fonts, raw, text, piece_of))
+    fonts_of_one_width = cache(partial(fixed_fonts, raw, text, piece_of))
 
-    def font_and_angle(number: int) -> tuple[_Font, float]:
+    def font_and_angle(number: int) -> tuple[Font, float]:
         pdfium.FPDFText_GetFontInfo(raw, number, name, len(name), None)
-        font = _font(name.value)
-        if not name.value and _font_of(raw, number) in fixed_fonts():
+        font = kind_of_font(name.value)
+        if not name.value and font_of(raw, number) in fonts_of_one_width():
             font = font._replace(fixed=True)
         angle = pdfium.FPDFText_GetCharAngle(raw, number)
         if angle and pdfium.FPDFText_GetMatrix(raw, number, matrix) and matrix.a > 0 and not matrix.b:
@@ -337,7 +239,7 @@ def _words_of(raw: _Raw, text: str, turns: int, *, mirrored: bool, is_drawn: boo
         if is_leftward:
             parts = _order_leftward(parts, raw, piece_of, 1 if mirrored else -1)
         pieces: list[Piece] = []
-        fonts: list[tuple[_Font, float]] = []
+        fonts: list[tuple[Font, float]] = []
         for start, stop in parts:
             if text[start] == NO_LETTER:
                 continue
@@ -411,7 +313,7 @@ def _is_blank(before: Piece, after: Piece, blank: float) -> bool:
 
 def _order_leftward(
     parts: Sequence[tuple[int, int]],
-    raw: _Raw,
+    raw: Raw,
     piece_of: Callable[..., Piece],
     sign: int,
 ) -> list[tuple[int, int]]:
@@ -434,7 +336,7 @@ def _is_written_left(word: str) -> bool:
     )
 
 
-def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., Piece]:
+def _pieces(raw: Raw, turns: int, *, mirrored: bool) -> Callable[..., Piece]:
     """Return a function from the numbers of the first character and of the one behind to their piece."""
     box, across, up, matrix = pdfium.FS_RECTF(), ctypes.c_double(), ctypes.c_double(), pdfium.FS_MATRIX()
     to_box, to_across, to_up, to_matrix = map(ctypes.byref, (box, across, up, matrix))
@@ -457,7 +359,7 @@ def _pieces(raw: _Raw, turns: int, *, mirrored: bool) -> Callable[..., Piece]:
     return piece
 
 
-def _large_symbol(raw: _Raw, number: int, piece: Piece, turns: int) -> Piece:
+def _large_symbol(raw: Raw, number: int, piece: Piece, turns: int) -> Piece:
     """Return a sum or a root as the sign that it is, on the line on which its middle stands."""
     sides = [ctypes.c_double() for _ in range(4)]
     if not pdfium.FPDFText_GetCharBox(raw, number, *map(ctypes.byref, sides)):
@@ -479,13 +381,6 @@ def _quarter_turns(angles: Iterable[float]) -> int:
 
 def _is_rotated(angle: float) -> bool:
     return 0.2 < angle % (2 * math.pi) < 2 * math.pi - 0.2
-
-
-@lru_cache(maxsize=1024)
-def _font(name: bytes) -> _Font:
-    """Return the kind of a font by its name, without the letters that mark a part of it."""
-    plain = re.sub(r"^[A-Z]{6}\+", "", name.decode(errors="replace"))
-    return _Font(*(bool(kind.search(plain)) for kind in (_MATH, _FIXED, _BOLD, _LARGE)))
 
 
 def _continues(before: _Word, largest: _Word, word: _Word) -> bool:
