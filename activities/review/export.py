@@ -108,6 +108,7 @@ def flow_csv(flow: Flow) -> bytes:
         rows.append({"step": "identified", "kind": kind, "records": total})
         searches = flow.identified_of(kind).items()
         rows += ({"step": "identified", "kind": kind, "about": name, "records": n} for name, n in searches)
+    sums["excluded_full_texts"] = flow.excluded_full_texts
     rows += ({"step": step, "records": count} for step, count in sums.items())
     reasons = flow.excluded_because.items()
     rows += ({"step": "excluded_full_texts", "about": name, "records": n} for name, n in reasons)

@@ -450,6 +450,8 @@ def test_the_flow_tells_databases_registers_and_other_methods_apart() -> None:
     identified = [row for row in files["flow.csv"] if row["step"] == "identified"]
     assert sum(int(row["records"]) for row in identified if not row["about"]) == 110
     assert sum(int(row["records"]) for row in identified if row["about"]) == 110
+    assert all(row["records"] for row in files["flow.csv"])
+    assert "excluded_full_texts" in [row["step"] for row in files["flow.csv"] if not row["about"]]
     assert [row["kind"] for row in files["searches.csv"]] == [
         *("database", "register", "database", "other", "database")
     ]
