@@ -4,12 +4,21 @@ import re
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
 _COMMA = "[,\uff0c]"
+_GROUP = re.compile(
+    r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the|and)\b", re.IGNORECASE
+)
+_OTHERS = ("et al", "et al.", "others")
 MAX_INITIALS = 3
 
 
 def is_cjk(name: str) -> bool:
     """Tell whether a name is in a script that writes the family first and no blank behind it."""
     return bool(_CJK.search(name))
+
+
+def is_group(name: str) -> bool:
+    """Tell whether a name is one of a group, as far as its words show it."""
+    return bool(_GROUP.search(name))
 
 
 def is_initials(text: str) -> bool:
@@ -27,6 +36,8 @@ def person_name(family: str, given: str, suffix: str = "") -> str:
 
 def read_name(text: str) -> str:
     """Read `Family, Given` and `Family, Given, Jr.`; another name stays as it is."""
+    if is_group(text):
+        return text.strip(" ,")
     family, *parts = [part.strip() for part in re.split(_COMMA, text)]
     return person_name(family, parts[0] if parts else "", " ".join(parts[1:]))
 
@@ -34,7 +45,8 @@ def read_name(text: str) -> str:
 def read_names(text: str) -> list[str]:
     """Read the people of one field, whom semicolons, `and`, or commas separate."""
     parts = [part.strip() for part in re.split(r"[;\uff1b\u3001]|\band\b", text) if part.strip()]
-    return list(map(read_name, parts if len(parts) > 1 else _at_commas(text.strip(" ;"))))
+    names = parts if len(parts) > 1 else _at_commas(text.strip(" ;"))
+    return [read_name(name) for name in names if name.casefold() not in _OTHERS]
 
 
 def _at_commas(text: str) -> list[str]:

@@ -25,7 +25,7 @@ from activities.report.formats.text import (
 )
 from activities.report.schema import Reference, Report
 from activities.report.strength import KIND_NAMES, TYPE_NAMES
-from activities.text.person_names import MAX_INITIALS, is_cjk, is_initials
+from activities.text.person_names import MAX_INITIALS, is_cjk, is_group, is_initials
 
 STANDINGS: Mapping[Standing, str] = {
     "none": "",
@@ -44,9 +44,6 @@ STANDING_SENTENCES: Mapping[Standing, str] = {
     "unknown": N_("not listed in any register consulted"),
 }
 """As the end of a sentence."""
-_GROUP = re.compile(
-    r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the|and)\b", re.IGNORECASE
-)
 NOT_REVIEWED = N_("not peer reviewed")
 KEPT = frozenset({STANDINGS["retracted"], STANDINGS["concern"], NOT_REVIEWED})
 """Marks that stand at a reference at every length, also where all share them."""
@@ -220,7 +217,7 @@ def family_first(name: str) -> str:
             return f"{' '.join(words[:place])}, {given}"
     if len(words[0]) > MAX_INITIALS and words[0].isupper() and not forename.isupper():
         return f"{words[0]}, {' '.join(words[1:])}"  # `NAGY János`, where the family stands first
-    if len(words) <= 4 and not _GROUP.search(name):
+    if len(words) <= 4 and not is_group(name):
         return f"{forename}, {family}"
     return name
 

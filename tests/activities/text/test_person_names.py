@@ -45,6 +45,8 @@ def test_each_format_has_the_same_names(name: str, tmp_path: Path) -> None:
         ("Doe, J.A., Roe, R.", ["J.A. Doe", "R. Roe"]),
         ("Jane Doe, Richard Roe", ["Jane Doe", "Richard Roe"]),
         ("Wang, Xiaoming", ["Xiaoming Wang"]),
+        ("Smith J, Roe R, et al.", ["Smith J", "Roe R"]),
+        ("Institute of Health, London", ["Institute of Health, London"]),
         (f"{WANG}\uff1b{LI}", [WANG, LI]),
         (f"{WANG}, {LI}", [WANG, LI]),
         ("Doe, Jane and Roe, Richard", ["Jane Doe", "Richard Roe"]),
