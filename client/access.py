@@ -8,7 +8,7 @@ import time
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from activities.configuration.wording import by_place, in_words
 from activities.settings import Settings
@@ -17,6 +17,9 @@ from client.failures import BadInput, NoSuchRun, SeveralRuns, as_failure
 from client.listing import Listing, Row, matching
 from client.run import Run
 from client.runs.options import SharedOptions
+
+if TYPE_CHECKING:
+    from client.reviews.review import Review
 
 LOCAL_USER = "local"
 """The one user of a page without sign-in."""
@@ -69,6 +72,25 @@ class Access:
         if len(matches) > 1:
             raise SeveralRuns(name[:100], matches)
         return matches[0] if matches else name
+
+    async def review(self, name: str, user: str) -> "Review":
+        """Return a review that the user started, screens or decides in. Raises NoSuchRun for any other."""
+        if not self.is_shared:
+            return await self.client.review(name)
+        try:
+            review = await self.client.review(name)
+        except NoSuchRun as error:  # its words may name reviews of others
+            raise unknown_run(name) from error
+        if not await review.may_open(user):
+            raise unknown_run(name)
+        return review
+
+    async def reviews(self, user: str) -> list[str]:
+        """Return the ids of the reviews that the user may see, the newest first."""
+        names = await self.client.reviews()
+        if not self.is_shared:
+            return names
+        return [name for name in names if await (await self.client.review(name)).may_open(user)]
 
     async def runs(self, user: str, only: Listing = LISTED) -> list[Row]:
         """Return the runs that the user may see, the newest first."""

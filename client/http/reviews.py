@@ -9,7 +9,6 @@ from pydantic import Field as Declared
 
 from activities.contracts.evidence import Frozen
 from activities.review.protocol import MAX_BYTES
-from client.access import unknown_run
 from client.http.desk import Desk
 from client.http.tokens import Scope, Token
 from client.reviews.acts import REMOTE, Act, Body
@@ -36,10 +35,7 @@ def reviews(desk: Desk) -> APIRouter:
 
     def review_for(scope: Scope) -> Callable[..., Awaitable[Review]]:
         async def review_of(review_id: str, token: Annotated[Token, Depends(desk.needs(scope))]) -> Review:
-            review = await desk.client.review(review_id)
-            if desk.access.is_shared and not await review.may_open(token.user or ""):
-                raise unknown_run(review_id)
-            return review
+            return await desk.access.review(review_id, token.user or "")
 
         return review_of
 

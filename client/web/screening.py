@@ -16,7 +16,6 @@ from starlette.datastructures import FormData, UploadFile
 
 from activities.review.bias import ANSWER_NAMES
 from activities.review.decisions import ScreenedStage
-from client.access import unknown_run
 from client.failures import BadInput
 from client.guard import TEXTS
 from client.reviews.acts import act_of
@@ -45,10 +44,7 @@ class Screening:
 
     async def reviews(self, request: Request) -> Response:
         """Return the reviews that the user may see."""
-        user = self._frame.user(request)
-        rows = await self._frame.client.reviews()
-        if self._frame.access.is_shared:
-            rows = [row for row in rows if await (await self._frame.client.review(row)).may_open(user)]
+        rows = await self._frame.access.reviews(self._frame.user(request))
         return await self._frame.page("reviews", reviews=rows)
 
     async def page(
@@ -131,11 +127,7 @@ class Screening:
 
     async def _review(self, request: Request, name: str) -> Review:
         """Return a review that who is signed in may see. Raises NoSuchRun, HTTPException 401."""
-        user = self._frame.user(request)
-        review = await self._frame.client.review(name)
-        if self._frame.access.is_shared and not await review.may_open(user):
-            raise unknown_run(name)
-        return review
+        return await self._frame.access.review(name, self._frame.user(request))
 
     def _actor(self, request: Request, name: str = "") -> str:
         """Return who decides: the user who is signed in, else the name in the request."""

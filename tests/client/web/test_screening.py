@@ -28,6 +28,7 @@ criteria = [
 ]
 screeners = [{ name = "ada" }, { name = "bob" }]
 """
+SOURCES = 'sources = [{ source = "library", query = "metformin" }]'
 FORM = "//form[contains(@action, '/decide')]"
 TITLE = "//article/h2"
 
@@ -73,6 +74,9 @@ async def test_two_people_screen_apart_on_the_page_and_a_third_decides(
         ):
             assert (await eve.get(at)).status_code == 404
             assert review.id not in (await eve.get("/review")).text
+            await client.start_review(PROTOCOL.replace('records = ["a.csv"]', SOURCES))
+            several = await eve.get("/review/people")
+            assert (several.status_code, review.id in several.text) == (404, False)
             assert review.id in (await ada.get("/review")).text
             approve = f"//form[@action='{at}/approve']"
             assert await page_with(ada, at, approve) is not None
