@@ -345,6 +345,7 @@ def _reopen(marks: Marks, decisions: Sequence[Decision], screeners: Sequence[str
             for decision in decisions
             if decision.part == "screener" and (decision.by == name or decision.by not in screeners)
         )
-        marks = marks.with_screener(place, dict.fromkeys(records, OPEN))
-    marks = marks.with_words({decision.record: OPEN for decision in decisions if decision.part == "word"})
-    return marks.with_labels({decision.record: OPEN for decision in decisions if decision.part == "label"})
+        marks = marks.put("screener", dict.fromkeys(records, OPEN), place)
+    for kind in ("word", "label"):
+        marks = marks.put(kind, {decision.record: OPEN for decision in decisions if decision.part == kind})
+    return marks

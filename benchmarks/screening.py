@@ -115,16 +115,16 @@ class Screeners:
 
     def decide(self, marks: Marks, batch: Sequence[int]) -> Marks:
         """Return the marks once both have decided on a batch, and the person where it is asked for."""
-        marks = marks.with_screener(0, {place: self.first[place] for place in batch})
-        marks = marks.with_screener(1, {place: self.second[place] for place in batch})
-        return marks.with_words({n: self.letters[n] for n in batch if marks.state(n) == "conflict"})
+        marks = marks.put("screener", place=0, marks={place: self.first[place] for place in batch})
+        marks = marks.put("screener", place=1, marks={place: self.second[place] for place in batch})
+        return marks.put("word", {n: self.letters[n] for n in batch if marks.state(n) == "conflict"})
 
     def screen(self, searches: Sequence[int], order: Order, sample: int, seed: str) -> tuple[Course, Marks]:
         """Screen by the product's own rounds what searches bring one after another, so many records each."""
         total, *later = searches
         sample_records, course = draw_sample(total, sample, seed), Course(total=total)
         marks = self.decide(Marks.of(total), sample_records)
-        marks = marks.with_labels({place: self.letters[place] for place in sample_records})
+        marks = marks.put("label", {place: self.letters[place] for place in sample_records})
         while True:
             while course.phase != "done":
                 course, _ = next_round(course, marks, order, seed)

@@ -110,20 +110,18 @@ class Marks(Compact):
     def of_screener(self, place: int) -> str:
         return (self.first, self.second)[place]
 
-    def with_screener(self, place: int, marks: Mapping[int, str]) -> "Marks":
-        name = ("first", "second")[place]
-        return self.replace(**{name: with_letters(self.of_screener(place), marks)})
+    def of_part(self, part: Part, place: int = 0) -> str:
+        """Return the letters of labels, of words, or of the screener at a place."""
+        letters: str = getattr(self, _row_of(part, place))
+        return letters
+
+    def put(self, part: Part, marks: Mapping[int, str], place: int = 0) -> "Marks":
+        return self.replace(**{_row_of(part, place): with_letters(self.of_part(part, place), marks)})
 
     def of_places(self, places: Sequence[int | None]) -> "Marks":
         """Return the same with the screeners of these places; None: one who has decided nothing."""
         first, second = (OPEN * self.total if place is None else self.of_screener(place) for place in places)
         return self.replace(first=first, second=second)
-
-    def with_words(self, marks: Mapping[int, str]) -> "Marks":
-        return self.replace(words=with_letters(self.words, marks))
-
-    def with_labels(self, marks: Mapping[int, str]) -> "Marks":
-        return self.replace(labels=with_letters(self.labels, marks))
 
     def without(self, record: int) -> "Marks":
         """Return the same without the decisions on a record."""
@@ -132,7 +130,7 @@ class Marks(Compact):
 
     def with_confirmations(self, records: Iterable[int]) -> "Marks":
         """Return the same with records that a person confirms where both screeners include them."""
-        return self.with_labels({n: CONFIRM for n in records if self.labels[n] == OPEN})
+        return self.put("label", {n: CONFIRM for n in records if self.labels[n] == OPEN})
 
     def is_labelled(self, record: int) -> bool:
         return self.labels[record] in "ie"
@@ -151,6 +149,10 @@ class Marks(Compact):
 
     def has_both(self, record: int) -> bool:
         return OPEN not in (self.first[record], self.second[record])
+
+
+def _row_of(part: Part, place: int) -> str:
+    return ("first", "second")[place] if part == "screener" else f"{part}s"
 
 
 @cache

@@ -431,13 +431,11 @@ class ReviewState(MutableState):
             if decision.stage not in SCREENED:
                 return not self.is_void(decision)
             marks = self.marks(decision.stage)
-            letters: tuple[str, ...] = (marks.first, marks.second)  # of a screener who has left
-            if decision.part != "screener":
-                letters = (marks.words if decision.part == "word" else marks.labels,)
-            elif decision.by in names:
-                letters = (marks.of_screener(names.index(decision.by)),)
+            # that of a screener who has left stands in either row
+            places = [names.index(decision.by)] if decision.by in names else [0, 1]
+            rows = (marks.of_part(decision.part, place) for place in places)
             record, letter = decision.record, LETTERS.get(decision.verdict)
-            return any(row[record : record + 1] == letter for row in letters)
+            return any(row[record : record + 1] == letter for row in rows)
 
         return list(filter(is_in_force, latest_decisions(log)))
 

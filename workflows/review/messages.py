@@ -111,14 +111,10 @@ class ReviewMessages:
     def _mark(self, decision: Decision, stage: ScreenedStage, part: Part) -> State:
         """Write a decision of screening as a letter; return what follows for its record."""
         state, letter = self.state, {decision.record: LETTERS[decision.verdict]}
-        marks = state.marks(stage)
-        if part == "screener":
-            marks = marks.with_screener(self.reading.place_of(decision.by), letter)
-        elif part == "label":
-            marks = marks.with_labels(letter)
+        place = self.reading.place_of(decision.by) if part == "screener" else 0
+        marks = state.marks(stage).put(part, letter, place)
+        if part == "label":
             state.labellers = list(dict.fromkeys((*state.labellers, decision.by)))
-        else:
-            marks = marks.with_words(letter)
         is_over = state.course is not None and state.course.phase == "done"
         if decision.part == "word" or (part == "label" and is_over):
             state.restate = self.pace.is_stale = True

@@ -195,7 +195,7 @@ class Reading:
                         model=step.model.model,
                     )
                 )
-        state.mark(stage, state.marks(stage).with_screener(place, letters))
+        state.mark(stage, state.marks(stage).put("screener", letters, place))
         state.loose += filter(None, (answer.key,))
 
     async def _ask(self, step: ReadStep) -> str:

@@ -32,19 +32,19 @@ def marks(first: str, second: str, labels: str = "", words: str = "") -> Marks:
 def test_two_who_agree_settle_and_anything_else_is_a_persons() -> None:
     rows = marks("iieu.ie", "ieeui.e", "......i", "......" + ".")
     assert rows.states() == ["included", "conflict", "excluded", "conflict", "open", "open", "included"]
-    assert rows.with_words({1: "e", 6: "e"}).states()[1::5] == ["excluded", "excluded"]
+    assert rows.put("word", {1: "e", 6: "e"}).states()[1::5] == ["excluded", "excluded"]
 
 
 def test_what_both_include_of_the_random_sample_waits_for_a_person() -> None:
     rows = marks("iieui", "ieeui").with_confirmations(range(4))
     assert rows.states() == ["conflict", "conflict", "excluded", "conflict", "included"]
-    assert rows.with_words({0: "e"}).states()[0] == "excluded"
+    assert rows.put("word", {0: "e"}).states()[0] == "excluded"
     labelled = marks("ii", "ii", "e.").with_confirmations(range(2))
     assert labelled.states() == ["excluded", "conflict"], "a label of the calibration is one already"
 
 
 def test_marks_travel_small_and_come_back_whole() -> None:
-    rows = Marks.of(10_000).with_screener(0, {7: "i", 9_999: "e"})
+    rows = Marks.of(10_000).put("screener", {7: "i", 9_999: "e"}, 0)
     sent = rows.model_dump_json()
     assert len(sent) < 1_000
     assert Marks.model_validate_json(sent) == rows
@@ -76,7 +76,7 @@ def test_a_full_text_is_counted_under_the_criterion_that_its_report_names() -> N
     records = Records(records=(make_ref(a_work("0"), "blob"),), by_origin={"a": 1})
     texts = marks("e", "e")
     state = ReviewState(protocol=PROTOCOL, protocol_key="", titles=titles, full_texts=texts, got={0: "got"})
-    worded = state.model_copy(update={"full_texts": texts.with_words({0: "e"})})
+    worded = state.model_copy(update={"full_texts": texts.put("word", {0: "e"})})
     for stands, decisions, named in (
         (state, log, "I2"),
         (state, log[::-1], "I2"),
@@ -206,7 +206,7 @@ def test_a_screener_who_is_unsure_excludes_nothing() -> None:
 
 
 def test_where_a_person_labelled_every_record_nothing_was_missed() -> None:
-    labels = Marks.of(12).with_labels({record: "i" if record < 2 else "e" for record in range(12)})
+    labels = Marks.of(12).put("label", {record: "i" if record < 2 else "e" for record in range(12)})
     ended, _ = next_round(Course(total=12), labels, lambda _, unread: list(unread), "seed")
     assert (ended.phase, ended.recall) == ("done", 1.0)
 
@@ -219,13 +219,15 @@ def test_rounds_read_all_or_stop_and_an_overruled_decision_changes_the_stated_re
     while course.phase != "done":
         course, _ = next_round(course, marks, lambda _, unread: list(unread), "seed", read_all=True)
         letters = {record: "i" if truth[record] else "e" for record in course.batch}
-        marks = marks.with_screener(0, letters).with_screener(1, letters)
+        marks = marks.put("screener", letters, 0).put("screener", letters, 1)
         rounds += 1
         assert rounds < 20
     assert marks.states().count("included") == 6
     assert course.recall is None, "all was read and no screener was measured: nothing is estimated"
-    marks = marks.with_labels({record: "i" if true else "e" for record, true in truth.items() if record < 20})
+    marks = marks.put(
+        "label", {record: "i" if true else "e" for record, true in truth.items() if record < 20}
+    )
     course = restate(course, marks)
     assert (course.recall or 0) > 0.5
-    restated_course = restate(course, marks.with_words({1: "i"}))
+    restated_course = restate(course, marks.put("word", {1: "i"}))
     assert restated_course.found == 7

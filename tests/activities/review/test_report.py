@@ -298,7 +298,7 @@ def test_a_decision_that_an_amendment_opened_again_no_longer_holds() -> None:
     undone = Decision(record=0, verdict="exclude", criterion="E1", by="Ada")
     assert state.decisions_in_force((old, undone, *new)) == new
     assert flow(Records(by_origin={"a": 1}), state, (old, *new)).excluded_because == {"E1": 1}
-    again = texts.with_words({0: "e"})
+    again = texts.put("word", {0: "e"})
     assert state.model_copy(update={"full_texts": again}).decisions_in_force((old, *new)) == [old, *new]
     text = page(state=state, decisions=(old, *new)).decode()
     assert "word on a conflict" not in text

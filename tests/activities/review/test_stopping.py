@@ -138,7 +138,7 @@ def test_a_sample_begins_where_a_round_brings_few_of_those_that_may_be_missing(
     """A tenth of those that may be missing may come in a round: of 400 found two, of 100 none."""
     batch = range(1000 - in_round, 1200 - in_round)
     labels = {number: "i" if 1000 - found <= number < 1000 else "e" for number in range(batch.stop)}
-    marks = Marks.of(4000).with_labels(labels)
+    marks = Marks.of(4000).put("label", labels)
     course, _ = next_round(
         Course(total=4000, batch=tuple(batch), number=3), marks, lambda _, unread: list(unread), "seed"
     )
