@@ -171,10 +171,10 @@ def _miss_limits(included: Integers, recall: float) -> Integers:
     return np.asarray(np.floor(included * ((1 - recall) / recall) + 1e-9), dtype=int)
 
 
-def miss_limit(included: int, errors: Errors = NO_ERRORS, recall: float = TARGET) -> float:
+def miss_limit(included: int, errors: Errors) -> float:
     """Compute how many relevant records may be left beside those found and those that screeners missed."""
     missed = errors.mistaken @ errors.missed @ np.arange(errors.missed.shape[1])
-    return max(0.0, included * (1 - recall) / recall - float(missed))
+    return max(0.0, included * (1 - TARGET) / TARGET - float(missed))
 
 
 def probability_below(

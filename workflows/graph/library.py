@@ -68,12 +68,9 @@ def missing_parts(definition: GraphDefinition, sources: Collection[str] | None =
     return tuple(unknown_parts(definition, roles, steps, sources))
 
 
-def read_definition(text: str, folder: Path | None = None) -> GraphDefinition:
-    """Return the valid graph in a TOML text; its prompt files are in `folder`.
-
-    Raises GraphError.
-    """
-    definition = _parse(text, folder)
+def read_definition(text: str) -> GraphDefinition:
+    """Return the valid graph in a TOML text, without files of prompts. Raises GraphError."""
+    definition = _parse(text, None)
     if faults := problems(definition):
         raise GraphError(faults)
     return definition

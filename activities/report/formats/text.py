@@ -42,6 +42,7 @@ def clean(text: str) -> str:
 
 
 _SIGNS = ("P", "S")
+MAX_AUTHORS = 6
 INDENT = " " * 4
 """Before an item within another one, in Markdown: as wide as the widest marker."""
 LINE = "  \n"
@@ -134,10 +135,10 @@ def identifier_links(identifiers: Identifiers) -> list[tuple[str, str, str | Non
     return links
 
 
-def authors_line(authors: Iterable[str], most: int = 6) -> str:
-    """Write `A, B, C, et al.` from at most `most` names."""
+def authors_line(authors: Iterable[str]) -> str:
+    """Write `A, B, C, et al.` from at most `MAX_AUTHORS` names."""
     names = [clean(name) for name in authors if clean(name)]
-    return ", ".join(names[:most]) + (_(", et al.") if len(names) > most else "")
+    return ", ".join(names[:MAX_AUTHORS]) + (_(", et al.") if len(names) > MAX_AUTHORS else "")
 
 
 def shortened(text: str, chars: int) -> str:
