@@ -56,6 +56,11 @@ SentenceKind = ClaimKind | Literal["transition", "translation"]
 the report."""
 
 
+def section_of(name: str) -> str:
+    """Return the section of a sentence by its id, `s1` of `s1.2`."""
+    return name.partition(".")[0]
+
+
 class DraftClaim(Sentence):
     """One sentence of a model, with what the gate decided of it (`activities.verification.gate`)."""
 

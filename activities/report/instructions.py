@@ -22,6 +22,7 @@ from activities.contracts.write import (
     EditedSentence,
     SectionDraft,
     Verdicts,
+    section_of,
 )
 from activities.report.parts import part_of
 from activities.report.schema import Report
@@ -115,7 +116,7 @@ def _edit(revision: Revised, verdicts: Verdicts, follows: Mapping[str, str]) -> 
         if name != sentence.id:
             if any(support.evidence_id in works for support in sentence.support):
                 return ()
-            if name.partition(".")[0] in revision.sections or (works and name in removed_ids):
+            if section_of(name) in revision.sections or (works and name in removed_ids):
                 name = sentence.id  # the other went with its section or its works: this one is printed
         if name in removed_ids:
             return ()

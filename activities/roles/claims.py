@@ -17,7 +17,7 @@ from activities.roles.validation import refusal
 from activities.text.numbers import figures, read
 from activities.verification import gate
 from activities.verification.computed import Computations
-from activities.verification.expressions import label_of, operands_of, without_label
+from activities.verification.expressions import label_of, operands_of, result_of, without_label
 from activities.verification.quotes import quotes_of_figures, quotes_of_operands
 from activities.verification.verdicts import PLACE
 
@@ -112,7 +112,7 @@ class Checks:
             return ()
         own_figures = {n.text for n in read(claim.text).numbers} - self._question_figures - {*claim.proposed}
         missing = [decision.refusal.text("number")] if decision.refusal else []
-        missing += (row.rpartition("=")[2] for row in decision.computed)
+        missing += map(result_of, decision.computed)
         values = {value for text in missing for value in (text, *_values_of(text))}
         proposed = (n for n in dict.fromkeys(self._proposed) if n in own_figures)
         return tuple(n for n in proposed if n in values or _values_of(n) & values)
@@ -160,7 +160,7 @@ class Checks:
         What its writer leaves without works follows from other sentences, which have theirs."""
         if not claim.cites:
             return ()
-        figures_of_rows = (figures(row.rpartition("=")[2]) for row in claim.computed)
+        figures_of_rows = (figures(result_of(row)) for row in claim.computed)
         results = {value for numbers in figures_of_rows for number in numbers for value in number.values}
         operands = [
             operand

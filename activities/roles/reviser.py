@@ -12,7 +12,7 @@ from typing import get_args
 from activities.contracts.evidence import Claim, Evidence, Length
 from activities.contracts.judge import Refused
 from activities.contracts.revise import Revised, ReviseInput, Wanted
-from activities.contracts.write import DraftClaim, EditedSentence
+from activities.contracts.write import DraftClaim, EditedSentence, section_of
 from activities.roles.fields import ClaimLabels, Fields, Loose, OneClaim, Text, Texts, WorkLabels, limits
 from activities.roles.prompt import compose, fence, one_line
 from activities.roles.role import Accepted, Prompt, RoleSpec
@@ -105,9 +105,9 @@ def accept(step: ReviseInput, prompt: Prompt, answer: ReviserAnswer) -> Accepted
     }
     removed = {prompt.claims[label] for label in answer.remove if label in prompt.claims}
     answer_ids = {s.id for s in step.sentences if s.id.partition(".")[2].startswith("a")}
-    if len({name.partition(".")[0] for name in answer_ids}) > 1:
+    if len({*map(section_of, answer_ids)}) > 1:
         answer_ids = set()  # of the sections, each with its own: that of the report stays with none of them
-    removed |= {s.id for s in step.sentences if s.id.partition(".")[0] in sections and s.id not in answer_ids}
+    removed |= {s.id for s in step.sentences if section_of(s.id) in sections and s.id not in answer_ids}
 
     works_at_hand = [*map(gate.text_of, documents.values()), step.question]
 

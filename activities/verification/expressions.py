@@ -115,6 +115,11 @@ def without_label(line: str) -> str:
     return line[label.end() if label else 0 :]
 
 
+def result_of(row: str) -> str:
+    """Return what a computation gives, from its row (`209 + 218 = 427`)."""
+    return row.rpartition("=")[2]
+
+
 def operands_of(line: str) -> list[str]:
     """Return the numbers and dates of a computation as they are written."""
     return [operand.text for operand in Expression(line).operands.values()]

@@ -25,6 +25,7 @@ from activities.text.numbers import read
 from activities.text.quotability import LABEL
 from activities.text.tokens import terms
 from activities.verification.computed import Computations
+from activities.verification.expressions import result_of
 
 C = TypeVar("C", bound=DraftClaim)
 FINAL_MARKS = (*ENDS, ")", '"', "'")
@@ -231,5 +232,5 @@ def editor_sentence(text: str, claims: Sequence[Claim], context: str) -> Decisio
     items = len({support.evidence_id for claim in claims for support in claim.support})
     decision = check_exact(text, [*passages, *quotes, context], items)
     rows = dict.fromkeys(row for claim in claims for row in claim.computed)
-    shown = (row for row in rows if not any(missing_numbers(row.rpartition("=")[2], [text])))
+    shown = (row for row in rows if not any(missing_numbers(result_of(row), [text])))
     return decision if decision.refusal else replace(decision, computed=tuple(shown))

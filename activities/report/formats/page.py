@@ -11,6 +11,7 @@ from dataclasses import replace
 from itertools import pairwise, zip_longest
 
 from activities.contracts.evidence import Claim, Support
+from activities.contracts.write import section_of
 from activities.messages import N_, _, in_its_language
 from activities.report.formats import calculations, figures, limitations, words
 from activities.report.formats import references as refs
@@ -425,7 +426,7 @@ class _Page:
         if section.empty_because is None or section.empty_because.code != "section_stands_elsewhere":
             return
         titles = {
-            item.statement.text("claim").partition(".")[0]
+            section_of(item.statement.text("claim"))
             for item in self.report.verification.dropped
             if item.section == section.id and item.statement.code == "repeats_claim"
         }
