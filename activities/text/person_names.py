@@ -3,7 +3,7 @@
 import re
 
 _CJK = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af]")
-_COMMA = "[,\uff0c]"
+_COMMA = re.compile("[,\uff0c]")
 _GROUP = re.compile(
     r"\b(?:Group|Team|Consortium|Collaborators|Society|Institute|for|of|the|and)\b", re.IGNORECASE
 )
@@ -38,7 +38,7 @@ def read_name(text: str) -> str:
     """Read `Family, Given` and `Family, Given, Jr.`; another name stays as it is."""
     if is_group(text):
         return text.strip(" ,")
-    family, *parts = [part.strip() for part in re.split(_COMMA, text)]
+    family, *parts = [part.strip() for part in _COMMA.split(text)]
     return person_name(family, parts[0] if parts else "", " ".join(parts[1:]))
 
 
@@ -52,7 +52,7 @@ def read_names(text: str) -> list[str]:
 def _at_commas(text: str) -> list[str]:
     """Take `Doe J, Roe R` and `Jane Doe, Richard Roe` apart; `Doe, J., Roe, R.` into pairs."""
     text = text.removesuffix(".") if text.count(".") == 1 else text
-    parts = [part.strip() for part in re.split(_COMMA, text) if part.strip()]
+    parts = [part.strip() for part in _COMMA.split(text) if part.strip()]
     if len(parts) > 1 and all(len(part.split()) > 1 or (is_cjk(part) and len(part) > 1) for part in parts):
         return parts
     if len(parts) > 2 and all(map(is_initials, parts[1::2])):
