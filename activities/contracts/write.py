@@ -102,15 +102,6 @@ def with_sentences(paragraphs: Iterable[DraftParagraph]) -> tuple[DraftParagraph
     return tuple(kept)
 
 
-class Written(Frozen):
-    """A draft as its writer sent it."""
-
-    report: str
-    """Markdown with the labels of the prompt, its figures filled in."""
-    computed: tuple[str, ...] = ()
-    proposed: tuple[str, ...] = ()
-
-
 class SectionDraft(Frozen):
     """Draft of one section; every sentence is a claim.
 
@@ -136,8 +127,8 @@ class SectionDraft(Frozen):
     """How well the second reader read it, in all calls."""
     untranslated: tuple[Support, ...] = ()
     """See `Verdicts.untranslated`."""
-    written: Written | None = None
-    """Its text as the writer sent it; None where no revision is asked for."""
+    plain_answer: str = ""
+    """An answer in Markdown, without labels and computations, of which a draft is made."""
     former: tuple[DraftClaim, ...] = ()
     """Sentences that stood until a second wording took their place; they stand again where that falls."""
     translations: tuple[DraftClaim, ...] = ()
@@ -324,12 +315,10 @@ class WriteInput(StepContext):
     writer leaves out are `out`."""
     untranslated: tuple[Support, ...] = ()
     """Quotes in another language than the report, which are translated in the same call."""
-    first: Written | None = None
-    """The draft that is to be criticised and written once more, whole."""
-    refused: tuple[Refused, ...] = ()
-    """The sentences of `first` that a check refused."""
-    works_room: int = 0
-    """Tokens that the works had in the prompt of `first`, so that they have its labels; 0: as many as fit."""
+    plain: Literal["", "first", "second"] = ""
+    """Which of two plain answers is asked for, of which a whole report is made."""
+    plain_answers: tuple[str, ...] = ()
+    """The plain answers of which a whole report is to be made."""
     computed: tuple[str, ...] = ()
     """The computations of the other sentences of a text with refused ones."""
 

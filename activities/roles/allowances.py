@@ -131,7 +131,8 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     input_tokens = math.ceil((WRITER_FRAME_TOKENS + works_tokens + sentence_tokens) / PROMPT_SHARE)
     is_whole_report = isinstance(step, WriteInput) and not (step.other_sections or step.failed)
     # what is read again leaves the works the room that they had before
-    extra = math.ceil(sentence_tokens / PROMPT_SHARE) if step.works_room else 0
+    is_second = step.works_room if isinstance(step, VerifyInput) else step.plain_answers
+    extra = math.ceil(sentence_tokens / PROMPT_SHARE) if is_second else 0
     return Allowance(
         input_tokens=max(input_tokens, allowance.input_tokens + extra),
         output_tokens=max(verdict_tokens, REPORT_TOKENS if is_whole_report else 0, allowance.output_tokens),
@@ -139,11 +140,9 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
 
 
 def _tokens_again(step: WriteInput) -> int:
-    """Tokens of what a writer is to write once more, of what it computed and of what a reader misses."""
+    """Tokens of what a writer is to write once more, of what it computed and of plain answers."""
     sentences = [claim.text for paragraph in step.failed for claim in paragraph.claims]
-    texts = [*sentences, *step.computed, *(quote.quote for quote in step.untranslated)]
-    if step.first:
-        texts += [step.first.report, *step.first.computed, *(refusal.text for refusal in step.refused)]
+    texts = [*sentences, *step.computed, *step.plain_answers, *(quote.quote for quote in step.untranslated)]
     chars = sum(len(text.encode()) for text in texts)
     return math.ceil(chars / BYTES_PER_TOKEN) + LINE_TOKENS * len(texts)
 

@@ -16,7 +16,6 @@ from activities.contracts.write import (
     DraftParagraph,
     SectionDraft,
     WriteInput,
-    Written,
     with_sentences,
 )
 from activities.extractive import passages
@@ -24,17 +23,18 @@ from activities.messages import N_
 from activities.roles.allowances import MAX_CHARS_TOGETHER
 from activities.roles.claims import Checks, ids_by_label
 from activities.roles.fields import Loose, Text, Texts, Truth, limits
-from activities.roles.prompt import listing
+from activities.roles.prompt import fence, listing
 from activities.roles.prose import Block, ProseText, read_markdown, read_sentence
-from activities.roles.revision import MAX_CRITIQUE, MAX_CRITIQUE_CHARS, REVISE, draft_listing
 from activities.roles.rewording import AgainAnswer, accept_again, render_again
-from activities.roles.role import Accepted, Prompt, RoleSpec
+from activities.roles.role import Accepted, Prompt, RoleSpec, prompt_text
 from activities.roles.validation import line
 from activities.roles.works import compose_works
 from activities.verification import gate
-from activities.verification.expressions import MAX_EXPRESSION_CHARS, without_label
+from activities.verification.expressions import MAX_EXPRESSION_CHARS
 
 MAX_REPORT_CHARS = 32_000
+MAX_CRITIQUE, MAX_CRITIQUE_CHARS = 8, 500
+"""Points of a critique, and characters of each."""
 MAX_TITLE_CHARS = 120
 MAX_HEADING_CHARS = 100
 MAX_EXPRESSIONS = 160
@@ -60,6 +60,28 @@ SECTIONS = (
     "order; the answer stands before the first."
 )
 TASK = "Write. Answer with JSON."
+SECOND = (
+    "Two answers are written apart, and the better is completed by the other. Write this one as "
+    "somebody who has seen such matters go wrong: work out each figure, date and verdict afresh; say "
+    "what the other side or a colleague who disagrees will answer, and what of it holds; what would "
+    "turn the result, with the figure that it then has; what to check, secure and do by when, and what "
+    "if nothing comes of it. "
+)
+LABEL = (
+    "You wrote the answers above apart; none has labels yet. `critique`, first: read them beside the "
+    "works as the one who asked and has to act on it today, and as the other side or a colleague who "
+    "disagrees. At most eight points, the gravest first, each with what should stand there: a figure, a"
+    " date or a verdict in which they differ, and which holds; what a work contradicts or what "
+    "misleads; a part of the question without a plain verdict; what the better one lacks, and its "
+    "reader needs, of the other (a risk with its figure, a proof to be secured, a step, a condition, a "
+    "clearer table); what serves nobody or stands twice. `report`: then the better one in the form "
+    "above, each point worked in where it belongs and all else word for word; with labels at what a "
+    "work carries, `[K]` behind what is known from elsewhere, and in `computed` the arithmetic of each "
+    "figure that no work states. Part a sentence of which half is known from elsewhere; leave out what "
+    "neither a work, a computation nor established knowledge carries. It gets no longer than the better"
+    " answer: what is added takes the place of what matters less, and nothing stands twice. No figure "
+    "is worked out that no reader would ask for. Answer with JSON."
+)
 NEAR_MISSES = (
     "`near_misses`: two sentences that are not printed and by which the next reader is tested: take two of "
     "your own sentences, with their labels, and make each false by one small change: leave out its `may`, "
@@ -91,12 +113,12 @@ AnyDraft = DraftAnswer | AgainAnswer
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.failed or step.untranslated:
         return render_again(step, documents, room)
-    first, gaps = step.first, _gaps_by_label(step)
-    has_near_misses = room >= MIN_ROOM_FOR_NEAR_MISSES and first is None
+    gaps = {} if step.plain else _gaps_by_label(step)
+    has_near_misses = room >= MIN_ROOM_FOR_NEAR_MISSES and not step.plain
     sections = [f"{section.title}: {section.key_question}" for section in step.outline]
     prompt = compose_works(
         "writer",
-        step,
+        step.replace(prompt=prompt_text("answer")) if step.plain else step,
         documents,
         room=room,
         inputs=[
@@ -109,16 +131,21 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listing("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
             listing("Left open", [f"{name}: {gap}" for name, gap in gaps.items()], MAX_LEFT_OPEN),
-            *(draft_listing(first, step.refused) if first else ()),
+            *(f"Your answer:\n{fence('answer', answer)}" for answer in step.plain_answers),
         ],
         judgements=step.judgements,
         together=MAX_CHARS_TOGETHER,
-        max_tokens=step.works_room,
         task="".join(
-            (NEAR_MISSES if has_near_misses else "", SETTLED if gaps else "", REVISE if first else TASK)
+            (
+                NEAR_MISSES if has_near_misses else "",
+                SETTLED if gaps else "",
+                SECOND if step.plain == "second" else "",
+                LABEL if step.plain_answers else TASK,
+            )
         ),
     )
-    fields = {"critique": first, "near_misses": has_near_misses, "settled": gaps}
+    fields = {"critique": step.plain_answers, "near_misses": has_near_misses, "settled": gaps}
+    fields |= dict.fromkeys(("to_send", "computed", "proposed"), not step.plain)
     choices: dict[str, tuple[str, ...]] = {name: () for name, is_asked in fields.items() if not is_asked}
     return replace(prompt, choices={**prompt.choices, **choices})
 
@@ -131,13 +158,10 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     """Accept the draft: every sentence with what the gate decides of it."""
     if isinstance(answer, AgainAnswer):
         return Accepted(accept_again(step, prompt, answer))
-    first = step.first or Written(report="")
-    computed, proposed = (*answer.computed, *first.computed), (*answer.proposed, *first.proposed)
-    checks = Checks(prompt, computed, proposed, answer.report)
-    # the labels are those of this answer
-    unlabelled_rows = tuple(without_label(checks.with_results(row)) for row in computed)
-    report = checks.fill(answer.report[: 2 * MAX_REPORT_CHARS], step.language)
-    is_revised = step.first is None and step.model.effort != "small"
+    if step.plain:
+        return Accepted(SectionDraft(plain_answer=answer.report))
+    checks = Checks(prompt, answer.computed, answer.proposed, answer.report)
+    report = checks.fill(answer.report, step.language)
     text = read_markdown(report, ids_by_label(prompt), step.language, to_send=answer.to_send is not False)
     answer_claims = tuple(
         claim.replace(begins=claim.begins or bool(place and not number and not claim.item))
@@ -158,9 +182,6 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
                 [checks.fill(text, step.language) for text in answer.near_misses], prompt
             ),
             refused=tuple(checks.refused),
-            written=Written(report=report, computed=unlabelled_rows, proposed=proposed)
-            if is_revised
-            else None,
         )
     )
 

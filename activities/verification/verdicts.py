@@ -1,9 +1,8 @@
 """What becomes of the sentences of a draft between its writer and the page.
 
-The order: the writer's draft -> `open_sentences`, asked in one call -> `with_verdicts` -> the revision of a
-whole report (`with_old_verdicts`, `better_draft`), of which what is new is read likewise -> what was refused
-is written once more (`rewordable_paragraphs`, `with_rewordings`) while the editor works -> what is open then
-is read in one call -> `printable_draft`. The gate decides; this carries its decisions. Pure functions.
+The order: the writer's draft -> `open_sentences`, asked in one call -> `with_verdicts` -> what was refused is
+written once more (`rewordable_paragraphs`, `with_rewordings`) while the editor works -> what is open then is
+read in one call -> `printable_draft`. The gate decides; this carries its decisions. Pure functions.
 """
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
@@ -27,10 +26,6 @@ MAX_REFUSED_CHARS = 600
 """Characters of a refused text that are recorded."""
 NOTABLE_LOSS = 1 / 3
 """Share of a draft's sentences from which the run says that checks refused them."""
-
-MIN_REVISED = 0.7
-"""Share of the characters that stand in a first draft, below which its revision, which was asked to be as
-long, was cut off or fell."""
 READ = frozenset({"not_supported", "not_carried", "not_confirmed"})
 """Codes of why a sentence does not stand that a second reader has read."""
 
@@ -129,49 +124,6 @@ def is_rewordable(claim: DraftClaim) -> bool:
     """Tell whether a sentence was refused in its first wording or a row lost fields in it."""
     may_be_mended = claim.problem.code != "not_confirmed" if claim.problem else claim.state == "refused"
     return may_be_mended and not claim.reworded
-
-
-def with_old_verdicts(original: SectionDraft, first: SectionDraft, revision: SectionDraft) -> SectionDraft:
-    """Return the revision of a draft with the verdicts on the sentences that it left as they were.
-
-    `original`: the first draft as its writer gave it; `first`: after its second reader. What was refused of
-    it and changed is recorded."""
-    by_id = {claim.id: claim for claim in (*first.claims, *first.headings)}
-    earlier = {
-        _words(claim): by_id[claim.id]
-        for claim in (*original.claims, *original.headings)
-        if claim.state == "ask" and by_id[claim.id].state != "ask"
-    }
-    ids: set[str] = set()
-
-    def change(claim: DraftClaim) -> tuple[DraftClaim, ...]:
-        before = earlier.get(_words(claim)) if claim.state == "ask" else None
-        if before is None:
-            return (claim,)
-        ids.add(before.id)
-        return (before.replace(**{name: getattr(claim, name) for name in PLACE}),)
-
-    draft = revision.changed(change)
-    refusals = (refusal_of(c, "reworded") for c in first.claims if c.state == "refused" and c.id not in ids)
-    quotes = {support for claim in draft.claims for support in claim.support}
-    return draft.replace(
-        vigilance=first.vigilance,
-        untranslated=tuple(support for support in first.untranslated if support in quotes),
-        refused=(*revision.refused, *refusals),
-    )
-
-
-def _words(claim: DraftClaim) -> tuple[object, ...]:
-    """Return what makes a sentence the same: its words, and the works that its writer cites."""
-    return claim.text, claim.cells, claim.kind, claim.cites
-
-
-def better_draft(first: SectionDraft, revision: SectionDraft) -> SectionDraft:
-    """Return a revision, or the first draft where notably less of the revision stands."""
-    texts = [sum(len(c.text) for c in draft.claims if c.state == "stands") for draft in (first, revision)]
-    is_short = texts[1] < MIN_REVISED * texts[0]
-    is_worse = loss(revision) > max(loss(first), NOTABLE_LOSS)
-    return first if is_short or is_worse or not revision.claims else revision
 
 
 def bases_of(claims: Iterable[DraftClaim | Claim]) -> set[str]:

@@ -21,7 +21,6 @@ from activities.contracts.write import (
     Verdicts,
     VerifyInput,
     WriteInput,
-    Written,
 )
 from tests.workflows.conftest import PATIENCE, Stage, a_request, until
 from tests.workflows.deep import question_of
@@ -57,35 +56,22 @@ async def test_a_cancel_while_writing_keeps_what_is_written(stage: Stage) -> Non
     assert [e.type for e in await run.events()].count("complete") == 1
 
 
-@pytest.mark.parametrize(
-    ("mode", "held", "works"),
-    [
-        ("iterative", "read", ""),
-        ("iterative", "revised", ""),
-        ("deep", "revised", ""),
-        ("deep", "read", "many_works"),
-    ],
-)
-async def test_a_cancel_while_a_draft_is_read_or_revised_prints_the_draft(
-    stage: Stage, mode: str, held: str, works: str, request: pytest.FixtureRequest
+@pytest.mark.parametrize(("mode", "works"), [("iterative", ""), ("deep", "many_works")])
+async def test_a_cancel_while_a_draft_is_read_prints_the_draft(
+    stage: Stage, mode: str, works: str, request: pytest.FixtureRequest
 ) -> None:
     """It was paid for; passages took its place."""
     if works:
         request.getfixturevalue(works)
     started, ended = asyncio.Event(), asyncio.Event()
 
-    async def hold(step: WriteInput | VerifyInput) -> None:
-        if isinstance(step, VerifyInput) if held == "read" else isinstance(step, WriteInput) and step.first:
-            started.set()
-            await ended.wait()
-
-    def write(step: WriteInput) -> SectionDraft:
-        draft = sentences(stage, step, "ask" if held == "read" else "stands")
-        return draft if step.first else draft.replace(written=Written(report="Metformin lowered it [E1]."))
+    async def hold(_: VerifyInput) -> None:
+        started.set()
+        await ended.wait()
 
     stage.script.sufficient_at = 1
-    stage.script.answers["writer"] = write
-    stage.script.holds = {"writer": hold, "verifier": hold}
+    stage.script.answers["writer"] = lambda step: sentences(stage, step, "ask")
+    stage.script.holds = {"verifier": hold}
     run = await stage.start(a_request(mode))
     await asyncio.wait_for(started.wait(), PATIENCE)
     report = await stage.cancelled(run)
@@ -93,7 +79,6 @@ async def test_a_cancel_while_a_draft_is_read_or_revised_prints_the_draft(
     assert all(call.paid for call in stage.fakes.of("writer")), "no passages take its place"
     texts = [claim.text for section in report.sections for claim in section.claims]
     assert texts
-    assert held == "read" or set(texts) == {"Metformin lowered mortality in both cohorts."}
 
 
 async def test_all_sections_over_few_works_are_written_in_one_call_with_one_answer(stage: Stage) -> None:
@@ -107,7 +92,7 @@ async def test_all_sections_over_few_works_are_written_in_one_call_with_one_answ
 
     stage.script.answers["writer"] = write
     _, report, _ = await stage.play(a_request("deep"))
-    (step,) = drafts_of(stage)
+    step, *_ = drafts_of(stage)
     assert [section.id for section in step.outline] == ["s1", "s2", "s3"]
     assert (step.other_sections, step.written) == ((), ())
     texts = [stage.fakes.documents[ref.blob].text for ref in step.evidence]
@@ -259,7 +244,7 @@ async def test_the_editor_is_asked_for_a_mechanism_where_the_profile_requires_on
     assert step.asks_mechanism is asked
 
 
-@pytest.mark.parametrize(("problem", "calls"), [(None, 1), (UNSUPPORTED, 2)])
+@pytest.mark.parametrize(("problem", "calls"), [(None, 3), (UNSUPPORTED, 4)])
 async def test_what_the_verifier_does_not_confirm_is_written_once_more(
     stage: Stage, problem: Statement | None, calls: int
 ) -> None:
@@ -273,52 +258,22 @@ async def test_what_the_verifier_does_not_confirm_is_written_once_more(
     assert len(report.sections[0].claims[0].support) == 2
 
 
-@pytest.mark.parametrize("stands", [True, False])
-async def test_a_whole_report_is_revised_once_and_only_what_is_new_is_read(
-    stage: Stage, stands: bool
+@pytest.mark.parametrize(
+    ("fails", "made_of"),
+    [
+        ((), ["The first answer.", "The second answer."]),
+        (("first",), ["The second answer."]),
+        (("first", "second"), None),
+        (("labels",), ["The first answer.", "The second answer."]),
+    ],
+)
+async def test_a_whole_report_is_made_of_two_answers_and_written_at_once_where_that_fails(
+    stage: Stage, fails: tuple[str, ...], made_of: list[str] | None
 ) -> None:
-    """Where the revision does not stand the first draft does."""
-
     def write(step: WriteInput) -> SectionDraft:
-        draft = sentences(stage, step, "ask")
-        (left,) = draft.claims
-        if step.failed:
-            return SectionDraft()
-        if step.first is None:
-            return draft.model_copy(update={"written": Written(report="Metformin lowered it [E1]. It did.")})
-        new = left.model_copy(update={"text": "Mortality was lower."})
-        paragraphs = (DraftParagraph(claims=(left, new) if stands else (new,)),)
-        return SectionDraft(paragraphs=paragraphs)
-
-    stage.script.answers["writer"] = write
-    stage.script.answers["verifier"] = lambda step: Verdicts(
-        verdicts=tuple(
-            SentenceVerdict(id=s.id, problem=None if stands or "Metformin" in s.text else UNSUPPORTED)
-            for s in step.sentences
-        )
-    )
-    _, report, run = await stage.play(a_request())
-    first, revision = drafts_of(stage)
-    assert (first.first, revision.evidence) == (None, first.evidence)
-    assert revision.first is not None
-    reads = [c.step for c in stage.fakes.of("verifier") if isinstance(c.step, VerifyInput)]
-    old, new = "Metformin lowered mortality in both cohorts.", "Mortality was lower."
-    assert [[s.text for s in read.sentences] for read in reads] == [[old], [new]]
-    assert [claim.text for claim in report.claims()] == ([old, new] if stands else [old])
-    assert sum(event.message.startswith("revising ") for event in await run.events()) == 1
-
-
-@pytest.mark.parametrize("failure", ["model", "answer"])
-async def test_a_draft_stands_without_a_word_where_its_revision_fails(stage: Stage, failure: str) -> None:
-    """Code writes nothing in its place, and the report does not say that the model did not write it."""
-
-    def write(step: WriteInput) -> SectionDraft:
-        if step.first is None:
-            written = Written(report="Metformin lowered it [E1].")
-            return sentences(stage, step, "ask").model_copy(update={"written": written})
-        if failure == "model":
+        if step.plain in fails or ("labels" in fails and step.plain_answers):
             raise down()
-        return SectionDraft()
+        return stage.fakes.drafted(step) if step.plain else sentences(stage, step, "ask")
 
     stage.script.answers["writer"] = write
     stage.script.answers["verifier"] = lambda step: Verdicts(
@@ -326,9 +281,15 @@ async def test_a_draft_stands_without_a_word_where_its_revision_fails(stage: Sta
     )
     _, report, run = await stage.play(a_request())
     assert [claim.text for claim in report.claims()] == ["Metformin lowered mortality in both cohorts."]
+    assert report.written_by == "model"
+    steps = drafts_of(stage)
+    assert {step.plain for step in steps} - {""} == {"first", "second"} - {*fails}
+    made = [[*step.plain_answers] for step in steps if step.plain_answers]
+    assert made == ([made_of] if made_of and "labels" not in fails else [])
+    assert bool(steps[-1].plain_answers) is (made_of is not None and "labels" not in fails)
+    assert len(stage.fakes.of("verifier")) == 1
     failed = [e for e in await run.events() if e.type == "error" and e.data["kind"] == "model_failed"]
-    assert len(failed) == (failure == "model")
-    assert not [text for text in report.limitations if "Writing" in text]
+    assert len(failed) == len(fails)
 
 
 @pytest.mark.usefixtures("many_works")
@@ -393,7 +354,13 @@ async def test_a_run_whose_writer_wrote_nothing_quotes_the_works_that_were_judge
 
 
 async def test_the_table_is_filled_beside_the_writing(stage: Stage) -> None:
-    stage.script.holds["extractor"] = stage.script.holds["writer"] = meeting(2)
+    stage.script.holds["extractor"] = meet = meeting(2)
+
+    async def hold(step: WriteInput) -> None:
+        if step.plain == "first":
+            await meet(step)
+
+    stage.script.holds["writer"] = hold
     await stage.play(a_request(columns=("dose", "outcome")))
-    assert [call.paid for role in ("extractor", "writer") for call in stage.fakes.of(role)] == [True] * 2
+    assert [call.paid for role in ("extractor", "writer") for call in stage.fakes.of(role)] == [True] * 4
     assert TABLE.of_input(stage.fakes.published[-1]).columns == ("dose", "outcome")

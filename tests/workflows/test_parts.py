@@ -96,7 +96,7 @@ async def test_an_overview_is_not_read_for_effects_and_has_no_works_that_say_yes
     asking(stage, *asks)
     stage.script.answers["judge"] = answer
     await stage.play(a_request())
-    (writer,) = stage.fakes.of("writer")
+    writer, *_ = stage.fakes.of("writer")
     assert isinstance(writer.step, WriteInput)
     assert {judgement.direction for judgement in writer.step.judgements} == {side}
     assert len(stage.fakes.of("appraiser")) == calls

@@ -1,11 +1,12 @@
 """Writing: the drafts of sections, the second reader, and the editor's pass.
 
 A section is written, and a second reader is asked in one call about what code cannot decide. A whole
-report is revised by its writer. What was refused is written once more while the editor works; what is
-open after both is read in one last call.
+report is answered twice, apart; its writer completes the better answer by the other, and labels it. What was
+refused is written once more while the editor works; what is open after both is read in one last call.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal
 
 from activities.contracts.bounds import size, within
 from activities.contracts.evidence import EvidenceRef, ReportPlanSection
@@ -29,6 +30,7 @@ from activities.roles.assessment import MIN_ANSWERS
 from activities.text.tokens import is_named
 from activities.verification import gate, verdicts
 from activities.verification.quotes import is_prose
+from workflows.amounts import needs
 from workflows.context import RunPart
 from workflows.part_state import CandidatesState
 from workflows.rules.payload_limits import ROOM, input_refs
@@ -41,6 +43,10 @@ JUDGEMENTS_ROOM = 40 * 1024
 """Bytes of judgements in one step's input."""
 COMPUTED_ROOM = 20 * 1024
 """Bytes of computations that those who write once more are shown."""
+TURNS: tuple[Literal["first", "second"], ...] = ("first", "second")
+"""The plain answers of which a whole report is made."""
+MAX_WRITER_CALLS = len(TURNS) + 2
+"""Calls of the writer for such a report: its answers, what is made of them, and a draft if that fails."""
 MAX_READINGS = 3
 """Calls of the second reader for a draft whose sentences do not fit into one."""
 REFUSED_ROOM = 40 * 1024
@@ -117,31 +123,37 @@ class WritingSteps(RunPart):
             items=items,
             section_id=section,
         )
-        draft = with_ids(step.section_id, await self.models.execute(WRITE, step, use_model=use_model))
-        drafts[key] = draft.replace(written=None)
+        draft = await self._answered_first(step) if use_model else None
+        if draft is None:
+            draft = await self.models.execute(WRITE, step, use_model=use_model)
+        drafts[key] = with_ids(step.section_id, draft)
         if use_model:
             drafts[key] = await self._read_draft(step, drafts[key], section)
-            drafts[key] = await self._revise(step, draft, drafts[key])
             drafts[key] = await self.run.ordering.order(step, drafts[key])
 
-    async def _revise(self, step: WriteInput, first: SectionDraft, draft: SectionDraft) -> SectionDraft:
-        """Have a whole text criticised and written once more by its writer, and what is new in it read.
+    async def _answered_first(self, step: WriteInput) -> SectionDraft | None:
+        """Have a whole report answered twice, apart; return the better answer, completed and labelled.
 
-        `first`: the draft as it came; `draft`: after its second reader, which is returned where there is no
-        revision or less of it stands."""
-        if first.written is None or step.other_sections:
-            return draft
+        None where the budget does not hold that, a small model or a prompt of one's own writes, or a call
+        fails."""
+        is_small = self.models.choice("writer").effort == "small"
+        if step.other_sections or is_small or "writer" in self.context.prompts:
+            return None
+        writer = needs(self.models.allowance("writer"), self.models.price("writer"))
+        calls = writer.map_kinds(lambda _, amount: MAX_WRITER_CALLS * amount)
+        if not self.models.asks_model("writer") or self.context.budget.refusal(calls, writing=True):
+            return None
+        answers = await run_all(self._plain_answer(step.replace(plain=turn)) for turn in TURNS)
+        if not any(answers):
+            return None
         self.events.emit("synthesizing", f"revising {step.title}", items=len(step.evidence))
-        refused_rows = (verdicts.refusal_of(claim) for claim in draft.claims if claim.state == "refused")
-        revise_step = step.replace(
-            first=first.written,
-            refused=(*draft.refused, *within(refused_rows, REFUSED_ROOM)),
-            works_room=draft.works_room,
-        )
-        if (answer := await self.models.execute_once(WRITE, revise_step)) is None:
-            return draft
-        revised = verdicts.with_old_verdicts(first, draft, with_ids(step.section_id, answer))
-        return verdicts.better_draft(draft, await self._read_draft(step, revised, ""))
+        plain_answers = tuple(filter(None, answers))
+        draft = await self.models.execute_once(WRITE, step.replace(plain_answers=plain_answers))
+        return draft if draft and draft.claims else None
+
+    async def _plain_answer(self, step: WriteInput) -> str:
+        draft = await self.models.execute_once(WRITE, step)
+        return draft.plain_answer if draft else ""
 
     # the second reader
 

@@ -26,7 +26,6 @@ from activities.roles.role import Prompt
 from activities.roles.verifier import VERIFIER, VerdictsAnswer
 from activities.roles.writer import WRITER, DraftAnswer, accept
 from activities.text.sentences import Sentence
-from activities.verification import verdicts
 from activities.verification.quotes import carrying_quotes, quotes_of_operands
 from activities.verification.verdicts import (
     open_sentences,
@@ -326,16 +325,6 @@ def test_a_figure_that_its_computation_does_not_give_is_refused_with_it() -> Non
     assert claim.problem is not None
     assert claim.problem.code == "number_not_computed"
     assert claim.problem.text("computation") == "risk_ratio(1.5, 90, 2, 180)"
-
-
-def test_a_revision_is_shown_computations_without_the_labels_of_the_draft() -> None:
-    answer = DraftAnswer.model_validate(
-        {"report": "It is {F2} [E1].", "computed": ["F1: 180.00 / 2", "F2: 180.00 - F1"]}
-    )
-    prompt = WRITER.render(STEP, WORKS, 20_000)
-    written = WRITER.accept(STEP, prompt, answer).output.written
-    assert written is not None
-    assert written.computed == ("180.00 / 2", "180.00 - 90")
 
 
 def test_words_that_lean_lead_as_bold_ones_do() -> None:
@@ -718,55 +707,24 @@ def test_a_sentence_that_stands_is_not_written_once_more() -> None:
     assert [claim.text for claim in new.claims] == ["A part is agreed."]
 
 
-def test_a_revision_is_written_from_the_draft_with_the_same_works_and_what_was_refused() -> None:
-    draft, first = written("In all it is {F1} [E1].", "It is agreed [E2].", computed=["F1: 180.00 + 246.00"])
-    assert draft.written is not None
-    assert draft.written.report == "In all it is 426 [E1].\n\nIt is agreed [E2]."
-    (refused,) = (verdicts.refusal_of(c) for c in draft.answer if c.text == "It is agreed.")
-    step = STEP.replace(first=draft.written, refused=(refused,), works_room=draft.works_room)
-    prompt = WRITER.render(step, WORKS, 24_000)
-    assert prompt.user.startswith(first.user[: first.user.index("# Writer")]), "the works and their labels"
-    assert draft.written.report in prompt.user
-    assert "- It is agreed. (" in prompt.user
-    answer = DraftAnswer(critique=["The sum."], report="It is 426 [E1].", computed=["F1: 1 + 1"])
-    revised = accept(step, prompt, answer).output
-    assert [(c.text, c.state, c.computed) for c in revised.answer] == [
-        ("It is 426.", "ask", ("180.00 + 246.00 = 426",))
-    ]
-    assert revised.written is None, "it is revised once"
-    assert [prompt.choices.get(name) for name in ("critique", "near_misses")] == [None, ()]
-    assert [first.choices.get(name) for name in ("critique", "near_misses")] == [(), None]
-
-
-def test_a_revision_keeps_the_verdicts_on_what_it_left_as_it_was() -> None:
-    draft, _ = written("It is claimed [E1]. It is open [E1].", "It is agreed [E2].")
-    quote = Support(evidence_id=BILL.evidence_id, quote=BILL.text[:50])
-    problem = Statement.of("not_supported")
-    stood, open_, fell = draft.answer
-    stands = stood.replace(state="stands", stands_by="reader", support=(quote,))
-    read = draft.replace(
-        answer=(stands, *(c.replace(state="refused", problem=problem) for c in (open_, fell)))
+def test_a_report_is_made_of_two_answers_that_are_written_apart_and_without_labels() -> None:
+    first, second, both = (
+        WRITER.render(step, WORKS, 24_000)
+        for step in (
+            STEP.replace(plain="first"),
+            STEP.replace(plain="second"),
+            STEP.replace(plain_answers=("It is 426.", "It is agreed.")),
+        )
     )
-    second, _ = written("It is new [E2].", "It is claimed [E1]. It is open [E2].", "It is agreed [E2].")
-    revised = verdicts.with_old_verdicts(draft, read, second)
-    assert [(c.id, c.text, c.state) for c in revised.answer] == [
-        ("s1.a1", "It is new.", "ask"),
-        ("s1.a2", "It is claimed.", "stands"),
-        ("s1.a3", "It is open.", "ask"),
-        ("s1.a4", "It is agreed.", "refused"),
-    ]
-    assert revised.answer[1].support == (quote,)
-    assert [(gone.text, gone.kind) for gone in revised.refused] == [("It is open.", "reworded")]
-
-
-def test_a_draft_of_which_more_stands_than_of_its_revision_stays() -> None:
-    draft, _ = written("It is claimed [E1]. It is open [E1].", "It is agreed [E2].")
-    stands = draft.changed(lambda claim: (claim.replace(state="stands"),))
-    fallen = draft.changed(lambda claim: (claim.replace(state="refused"),))
-    short = stands.replace(answer=stands.answer[:1])
-    for second in (fallen, short, SectionDraft()):
-        assert verdicts.better_draft(stands, second) is stands
-    assert verdicts.better_draft(fallen, stands) is stands
+    works = first.user[: first.user.index("# Writer")]
+    assert all(prompt.user.startswith(works) for prompt in (second, both)), "a cache of prompts serves all"
+    assert first.user != second.user, "a stored answer to one is none to the other"
+    asked = {"critique", "to_send", "computed", "proposed", "near_misses"}
+    assert all(asked <= prompt.choices.keys() for prompt in (first, second))
+    assert not asked & both.choices.keys()
+    assert all(answer in both.user for answer in ("It is 426.", "It is agreed."))
+    plain = accept(STEP.replace(plain="first"), first, DraftAnswer(report="It is 426 [E1].")).output
+    assert (plain.plain_answer, [*plain.claims]) == ("It is 426 [E1].", [])
 
 
 def test_a_date_alone_may_carry_the_date_of_a_sentence() -> None:

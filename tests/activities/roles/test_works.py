@@ -8,7 +8,7 @@ from activities.contracts.appraisal import AppraiseInput
 from activities.contracts.evidence import Claim, Evidence, EvidenceRef, ModelChoice, Support
 from activities.contracts.judge import WorkJudgement
 from activities.contracts.step import Role
-from activities.contracts.write import WriteInput, Written
+from activities.contracts.write import WriteInput
 from activities.models.base import PER_MESSAGE, estimate, room
 from activities.profiles.loader import load_profile
 from activities.roles.allowances import allowance_for, allowance_of
@@ -174,14 +174,14 @@ def test_a_writer_and_its_second_reader_have_room_for_all_works_that_answer() ->
     assert unjudged > needed, "who writes refused sentences once more reads the works whole"
 
 
-def test_a_revision_leaves_the_works_the_room_that_the_draft_had() -> None:
+def test_plain_answers_leave_the_works_the_room_that_these_had() -> None:
     """Where no work answers, the usual room is all that there is."""
     choice = ModelChoice(backend="openai", model="m", effort="normal")
     step = WriteInput(run_id="r", question="q", profile=load_profile("general"))
-    draft = Written(report="It is claimed. " * 1_000)
-    again = step.replace(first=draft, works_room=8_000)
-    usual, needed = allowance_for("writer", choice, step), allowance_for("writer", choice, again)
-    assert room(needed, 128_000) - room(usual, 128_000) >= estimate(draft.report)
+    answers = ("It is claimed. " * 1_000, "It is agreed. " * 1_000)
+    labelled = step.replace(plain_answers=answers)
+    usual, needed = allowance_for("writer", choice, step), allowance_for("writer", choice, labelled)
+    assert room(needed, 128_000) - room(usual, 128_000) >= sum(map(estimate, answers))
 
 
 def test_an_appraiser_has_room_for_the_effects_of_every_work() -> None:
