@@ -169,7 +169,9 @@ def full_stop(text: str) -> str:
 
 def with_full_stop(text: str) -> str:
     """Add a full stop, unless the text ends a sentence already."""
+    is_in_brackets = text[:1] in ("(", "\uff08") and text[-1:] in (")", "\uff09")
     has_ended = not text or text.rstrip(_CLOSING_QUOTES).endswith(ENDS)
+    has_ended |= is_in_brackets and text[:-1].endswith(ENDS)
     return text if has_ended else f"{text.rstrip(',;: ')}{full_stop(text)}"
 
 
