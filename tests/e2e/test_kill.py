@@ -14,6 +14,7 @@ import random
 import re
 import signal
 import time
+from collections import deque
 from collections.abc import Callable
 from contextlib import ExitStack, suppress
 from dataclasses import dataclass
@@ -24,7 +25,7 @@ from typing import Any, Literal
 import pytest
 
 from client.embedded.home import Places
-from client.embedded.processes import holder
+from client.embedded.processes import DEATHS_SECONDS, MAX_DEATHS, holder
 from client.embedded.server import stop_embedded
 from tests.client.harness import determinator, inside, living, processes_of, wait_until
 from tests.e2e.stage import Clock, Exchange, Thorough, faults, pubmed, recorded_sources
@@ -99,6 +100,7 @@ class Play:
         self.home = home
         self.clock = Clock(DELAY)
         self.runs: dict[str, str] = {}
+        self.killed_at: deque[float] = deque(maxlen=MAX_DEATHS)
         model = stack.enter_context(FakeOpenAI())
         model.on(PATH, self.clock.timed(script))
         sources = stack.enter_context(ReplayServer())
@@ -139,6 +141,10 @@ class Play:
 
     def kill_and_restart(self, target: Target, chance: random.Random) -> Killed | None:
         """Kill, restart, and check that every run continues."""
+        if len(self.killed_at) == MAX_DEATHS:  # a server that dies more often is given up
+            with self.clock.stopped():
+                time.sleep(max(0.0, self.killed_at[0] + DEATHS_SECONDS - time.monotonic()))
+        self.killed_at.append(time.monotonic())
         match target:
             case "both":
                 killed: Killed | None = self.kill_both(chance)
