@@ -298,7 +298,7 @@ class Query(Frozen):
 
 
 SearchKind = Literal["database", "register", "other"]
-"""What PRISMA 2020 tells apart: databases, registers of studies, and other methods of finding works."""
+"""Ways of finding works that PRISMA 2020 tells apart: databases, registers of studies, other methods."""
 
 
 class SourceInfo(Frozen):
@@ -518,7 +518,7 @@ class Sentence(Frozen):
     marks: tuple[CiteMark, ...] = ()
     """Where it cites which of its works, in order; a work without a mark is cited at its end."""
     emphasis: tuple[Emphasis, ...] = ()
-    """What its writer stressed within it; words may be stressed twice, as `***both***`."""
+    """Words that its writer stressed within it, maybe twice, as `***both***`."""
     computed: tuple[str, ...] = ()
     """The computations that its writer shows and code checked: `43 + 12 = 55`."""
     leans: bool = False

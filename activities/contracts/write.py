@@ -315,10 +315,10 @@ class WriteInput(StepContext):
     writer leaves out are `out`."""
     untranslated: tuple[Support, ...] = ()
     """Quotes in another language than the report, which are translated in the same call."""
-    plain: Literal["", "first", "second"] = ""
-    """Which of two plain answers is asked for, of which a whole report is made."""
-    plain_answers: tuple[str, ...] = ()
-    """The plain answers of which a whole report is to be made."""
+    is_plain: bool = False
+    """Whether a plain answer is asked for, of which a whole report is made."""
+    plain_answer: str = ""
+    """The plain answer of which a whole report is to be made."""
     computed: tuple[str, ...] = ()
     """The computations of the other sentences of a text with refused ones."""
 

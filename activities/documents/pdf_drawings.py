@@ -1,4 +1,4 @@
-"""What is drawn on a page of a PDF: figures, rules of tables, bullets."""
+"""Drawings on a page of a PDF: figures, rules of tables, bullets."""
 
 import ctypes
 from collections import Counter

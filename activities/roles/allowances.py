@@ -131,7 +131,7 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
     input_tokens = math.ceil((WRITER_FRAME_TOKENS + works_tokens + sentence_tokens) / PROMPT_SHARE)
     is_whole_report = isinstance(step, WriteInput) and not (step.other_sections or step.failed)
     # what is read again leaves the works the room that they had before
-    is_second = step.works_room if isinstance(step, VerifyInput) else step.plain_answers
+    is_second = step.works_room if isinstance(step, VerifyInput) else step.plain_answer
     extra = math.ceil(sentence_tokens / PROMPT_SHARE) if is_second else 0
     return Allowance(
         input_tokens=max(input_tokens, allowance.input_tokens + extra),
@@ -140,9 +140,9 @@ def allowance_for(role: Role, choice: ModelChoice, step: StepContext) -> Allowan
 
 
 def _tokens_again(step: WriteInput) -> int:
-    """Tokens of what a writer is to write once more, of what it computed and of plain answers."""
+    """Tokens of what a writer is to write once more, of what it computed and of a plain answer."""
     sentences = [claim.text for paragraph in step.failed for claim in paragraph.claims]
-    texts = [*sentences, *step.computed, *step.plain_answers, *(quote.quote for quote in step.untranslated)]
+    texts = [*sentences, *step.computed, step.plain_answer, *(quote.quote for quote in step.untranslated)]
     chars = sum(len(text.encode()) for text in texts)
     return math.ceil(chars / BYTES_PER_TOKEN) + LINE_TOKENS * len(texts)
 

@@ -60,27 +60,20 @@ SECTIONS = (
     "order; the answer stands before the first."
 )
 TASK = "Write. Answer with JSON."
-SECOND = (
-    "Two answers are written apart, and the better is completed by the other. Write this one as "
-    "somebody who has seen such matters go wrong: work out each figure, date and verdict afresh; say "
-    "what the other side or a colleague who disagrees will answer, and what of it holds; what would "
-    "turn the result, with the figure that it then has; what to check, secure and do by when, and what "
-    "if nothing comes of it. "
-)
 LABEL = (
-    "You wrote the answers above apart; none has labels yet. `critique`, first: read them beside the "
-    "works as the one who asked and has to act on it today, and as the other side or a colleague who "
-    "disagrees. At most eight points, the gravest first, each with what should stand there: a figure, a"
-    " date or a verdict in which they differ, and which holds; what a work contradicts or what "
-    "misleads; a part of the question without a plain verdict; what the better one lacks, and its "
-    "reader needs, of the other (a risk with its figure, a proof to be secured, a step, a condition, a "
-    "clearer table); what serves nobody or stands twice. `report`: then the better one in the form "
-    "above, each point worked in where it belongs and all else word for word; with labels at what a "
-    "work carries, `[K]` behind what is known from elsewhere, and in `computed` the arithmetic of each "
-    "figure that no work states. Part a sentence of which half is known from elsewhere; leave out what "
-    "neither a work, a computation nor established knowledge carries. It gets no longer than the better"
-    " answer: what is added takes the place of what matters less, and nothing stands twice. No figure "
-    "is worked out that no reader would ask for. Answer with JSON."
+    "Your answer has no labels yet. `critique`, first: read it beside the works as the one who asked "
+    "and has to act on it today, as an experienced adviser in its field, and as the other side or a "
+    "colleague who disagrees. At most eight points, the gravest first, each with what should stand "
+    "there: a figure, date or statement that a work contradicts or that contradicts another; what "
+    "misleads; a part of the question without a plain verdict; the strongest that can be said against a"
+    " conclusion, and what it would change, as a figure; a risk, a proof to be secured, a step or a "
+    "condition that the adviser would name and the answer does not; what gives away more than it has "
+    "to, serves nobody or stands twice. `report`: then the whole answer once more in the form above, "
+    "each point mended where it belongs and all else word for word; with labels at what a work carries,"
+    " `[K]` behind what is known from elsewhere, and in `computed` the arithmetic of each figure that "
+    "no work states. Part a sentence of which half is known from elsewhere; leave out what neither a "
+    "work, a computation nor established knowledge carries. What is added takes the place of what "
+    "matters less. Answer with JSON."
 )
 NEAR_MISSES = (
     "`near_misses`: two sentences that are not printed and by which the next reader is tested: take two of "
@@ -113,12 +106,12 @@ AnyDraft = DraftAnswer | AgainAnswer
 def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt:
     if step.failed or step.untranslated:
         return render_again(step, documents, room)
-    gaps = {} if step.plain else _gaps_by_label(step)
-    has_near_misses = room >= MIN_ROOM_FOR_NEAR_MISSES and not step.plain
+    gaps = {} if step.is_plain else _gaps_by_label(step)
+    has_near_misses = room >= MIN_ROOM_FOR_NEAR_MISSES and not step.is_plain
     sections = [f"{section.title}: {section.key_question}" for section in step.outline]
     prompt = compose_works(
         "writer",
-        step.replace(prompt=prompt_text("answer")) if step.plain else step,
+        step.replace(prompt=prompt_text("answer")) if step.is_plain else step,
         documents,
         room=room,
         inputs=[
@@ -131,7 +124,7 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             listing("Questions that other sections answer", step.other_sections, 20, 160),
             BESIDE_OTHERS if step.written or step.other_sections else "",
             listing("Left open", [f"{name}: {gap}" for name, gap in gaps.items()], MAX_LEFT_OPEN),
-            *(f"Your answer:\n{fence('answer', answer)}" for answer in step.plain_answers),
+            f"Your answer:\n{fence('answer', step.plain_answer)}" if step.plain_answer else "",
         ],
         judgements=step.judgements,
         together=MAX_CHARS_TOGETHER,
@@ -139,13 +132,12 @@ def render(step: WriteInput, documents: Sequence[Evidence], room: int) -> Prompt
             (
                 NEAR_MISSES if has_near_misses else "",
                 SETTLED if gaps else "",
-                SECOND if step.plain == "second" else "",
-                LABEL if step.plain_answers else TASK,
+                LABEL if step.plain_answer else TASK,
             )
         ),
     )
-    fields = {"critique": step.plain_answers, "near_misses": has_near_misses, "settled": gaps}
-    fields |= dict.fromkeys(("to_send", "computed", "proposed"), not step.plain)
+    fields = {"critique": step.plain_answer, "near_misses": has_near_misses, "settled": gaps}
+    fields |= dict.fromkeys(("to_send", "computed", "proposed"), not step.is_plain)
     choices: dict[str, tuple[str, ...]] = {name: () for name, is_asked in fields.items() if not is_asked}
     return replace(prompt, choices={**prompt.choices, **choices})
 
@@ -158,7 +150,7 @@ def accept(step: WriteInput, prompt: Prompt, answer: AnyDraft) -> Accepted[Secti
     """Accept the draft: every sentence with what the gate decides of it."""
     if isinstance(answer, AgainAnswer):
         return Accepted(accept_again(step, prompt, answer))
-    if step.plain:
+    if step.is_plain:
         return Accepted(SectionDraft(plain_answer=answer.report))
     checks = Checks(prompt, answer.computed, answer.proposed, answer.report)
     report = checks.fill(answer.report, step.language)

@@ -261,8 +261,8 @@ class Fakes:
 
     def drafted(self, step: WriteInput) -> SectionDraft:
         """A claim for each of the first three items: their own sentence. Without a model it is a passage."""
-        if step.plain and step.model.backend != "extractive":
-            return SectionDraft(plain_answer=f"The {step.plain} answer.")
+        if step.is_plain and step.model.backend != "extractive":
+            return SectionDraft(plain_answer="The answer.")
         own = [ref for ref in step.evidence if ref.evidence_id not in step.shared]
         refs = [ref for ref in own[:3] if ref.blob in self.documents]
         if step.model.backend == "extractive":

@@ -104,8 +104,8 @@ async def test_what_was_paid_before_a_failure_is_counted(stage: Stage) -> None:
     stage.script.before = {"writer": failing(unusable)}
     outcome, report, run = await stage.play(a_request())
     assert outcome.stop_reason == "sufficient_evidence"
-    assert (await run.budget()).by_role["writer"].tokens == 3 * paid.tokens, "two answers and a draft"
-    assert report.methodology.tokens == 3 * paid.tokens + COST.tokens * len(stage.fakes.paid())
+    assert (await run.budget()).by_role["writer"].tokens == 2 * paid.tokens, "an answer and a draft"
+    assert report.methodology.tokens == 2 * paid.tokens + COST.tokens * len(stage.fakes.paid())
 
 
 # a small model

@@ -1,12 +1,11 @@
 """Writing: the drafts of sections, the second reader, and the editor's pass.
 
 A section is written, and a second reader is asked in one call about what code cannot decide. A whole
-report is answered twice, apart; its writer completes the better answer by the other, and labels it. What was
-refused is written once more while the editor works; what is open after both is read in one last call.
+report is first answered plainly; its writer criticises the answer, mends and labels it. What was refused is
+written once more while the editor works; what is open after both is read in one last call.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal
 
 from activities.contracts.bounds import size, within
 from activities.contracts.evidence import EvidenceRef, ReportPlanSection
@@ -43,10 +42,8 @@ JUDGEMENTS_ROOM = 40 * 1024
 """Bytes of judgements in one step's input."""
 COMPUTED_ROOM = 20 * 1024
 """Bytes of computations that those who write once more are shown."""
-TURNS: tuple[Literal["first", "second"], ...] = ("first", "second")
-"""The plain answers of which a whole report is made."""
-MAX_WRITER_CALLS = len(TURNS) + 2
-"""Calls of the writer for such a report: its answers, what is made of them, and a draft if that fails."""
+MAX_WRITER_CALLS = 3
+"""Calls of the writer for a whole report: an answer, what is made of it, and a draft if that fails."""
 MAX_READINGS = 3
 """Calls of the second reader for a draft whose sentences do not fit into one."""
 REFUSED_ROOM = 40 * 1024
@@ -132,7 +129,7 @@ class WritingSteps(RunPart):
             drafts[key] = await self.run.ordering.order(step, drafts[key])
 
     async def _answered_first(self, step: WriteInput) -> SectionDraft | None:
-        """Have a whole report answered twice, apart; return the better answer, completed and labelled.
+        """Have a whole report answered plainly, and the answer criticised, mended and labelled.
 
         None where the budget does not hold that, a small model or a prompt of one's own writes, or a call
         fails."""
@@ -143,17 +140,12 @@ class WritingSteps(RunPart):
         calls = writer.map_kinds(lambda _, amount: MAX_WRITER_CALLS * amount)
         if not self.models.asks_model("writer") or self.context.budget.refusal(calls, writing=True):
             return None
-        answers = await run_all(self._plain_answer(step.replace(plain=turn)) for turn in TURNS)
-        if not any(answers):
+        plain = await self.models.execute_once(WRITE, step.replace(is_plain=True))
+        if plain is None or not plain.plain_answer:
             return None
         self.events.emit("synthesizing", f"revising {step.title}", items=len(step.evidence))
-        plain_answers = tuple(filter(None, answers))
-        draft = await self.models.execute_once(WRITE, step.replace(plain_answers=plain_answers))
-        return draft if draft and draft.claims else None
-
-    async def _plain_answer(self, step: WriteInput) -> str:
-        draft = await self.models.execute_once(WRITE, step)
-        return draft.plain_answer if draft else ""
+        labelled = await self.models.execute_once(WRITE, step.replace(plain_answer=plain.plain_answer))
+        return labelled if labelled and labelled.claims else None
 
     # the second reader
 

@@ -21,6 +21,7 @@ from activities.report.assemble import build_report
 from activities.report.claims import draft_claims
 from activities.report.formats import render
 from activities.report.formats.calculations import steps
+from activities.report.formats.text import clean
 from activities.report.run_folder import run_files
 from activities.report.schema import Report
 from activities.verification.verdicts import printable_draft
@@ -285,6 +286,10 @@ def test_sentences_on_papers_of_the_user_have_no_signs_and_each_is_listed_below(
     page = page_of(render(report, "html"))
     assert page.xpath(f"//details[summary='{SAID.text}']//mark/text()") == [INFECTION]
     assert not page.xpath("//section[starts-with(@aria-labelledby, 'section-')]//*[@class='cites']")
+    markdown = render(report, "md").decode()
+    assert "## References" not in markdown
+    folded = markdown.partition("<summary>Sources, sentence by sentence</summary>")[2]
+    assert all(clean(work.title) in folded for work in papers), "no sign leads to them"
 
 
 def test_a_letter_and_the_report_each_say_what_they_share() -> None:
